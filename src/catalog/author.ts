@@ -66,15 +66,11 @@ export function requireTableOwner(author: Author | null, before: TableDef, after
   if (!hasLostReferences) requireOwner(author, "table", before);
 }
 
-/**
- * Types have no owners: who changes one has to own all tables with values of it, and whoever changes none makes one.
- */
+/** As `requireOwner`. Whoever changes a type that nobody owns has to own all tables with values of it. */
 export function requireTypeOwner(author: Author | null, type: TypeDef, view: CatalogView): void {
   if (author === null) return;
-  if (view.typeById(type.id) === null) {
-    requireCreate(author, type.schema, view);
-    return;
-  }
+  requireOwner(author, "type", type);
+  if (view.accessTo(type.id) !== null) return;
   const { rights } = author;
   const other = view
     .tables()

@@ -23,6 +23,7 @@ import {
 import { CatalogSnapshot } from "./catalog-snapshot.js";
 import { DEFAULT_SCHEMA } from "./catalog-view.js";
 import { checkColumnCount } from "./column-count.js";
+import type { Condemned } from "./condemned.js";
 import {
   encodeAccess,
   encodeExtension,
@@ -80,6 +81,8 @@ export class CatalogEditor {
   private current: CatalogSnapshot | null;
   /** Whether any definition was written or removed. */
   changed = false;
+  /** What CASCADE takes as a whole, once the statement has done the rest. */
+  readonly condemned: Condemned[] = [];
 
   constructor(
     private readonly tx: Transaction,
@@ -266,8 +269,10 @@ export class CatalogEditor {
 
   /** A new or changed type; definitions that use it are those of the new one from now on. Throws 42710. */
   putType(definition: TypeDef): void {
-    requireTypeOwner(this.author, this.types.get(definition.id) ?? definition, this.view);
+    const before = this.types.get(definition.id);
+    if (before !== undefined) requireTypeOwner(this.author, before, this.view);
     this.storeType(definition);
+    if (before === undefined) this.own("type", definition, definition.schema);
   }
 
   private storeType(definition: TypeDef): void {

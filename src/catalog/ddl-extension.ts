@@ -2,9 +2,11 @@
 import { sqlError } from "../protocol/errors.js";
 import type { SqlType, TypeName } from "../values/values.js";
 import type { CatalogEditor } from "./catalog-editor.js";
+import { partsOf } from "./columns-of-type.js";
 import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 import { AVAILABLE_EXTENSIONS, BUILT_IN_EXTENSION } from "./extension.js";
 import type { CreateExtensionCommand, DropExtensionCommand } from "./namespace-command.js";
+import { isRowType } from "./type.js";
 
 /** Throws 42710 for an existing extension unless IF NOT EXISTS. */
 export function createExtension(
@@ -22,7 +24,7 @@ export function createExtension(
 }
 
 /**
- * Throws 42704 for one that does not exist, 2BP01 while columns have its types, 0A000 for CASCADE over such columns.
+ * Throws 42704 for one that does not exist, 2BP01 while something is made of its types, unless CASCADE, which drops it.
  */
 export function dropExtensions(editor: CatalogEditor, command: DropExtensionCommand): DdlOutcome {
   const notices: string[] = [];
@@ -37,31 +39,35 @@ export function dropExtensions(editor: CatalogEditor, command: DropExtensionComm
       notices.push(`${message}, skipping`);
       continue;
     }
-    refuseUsed(editor, name, command.cascade);
+    const dependents = condemnUsers(editor, name);
+    if (dependents.length > 0 && !command.cascade) {
+      throw sqlError("2BP01", `cannot drop extension ${name} because other objects depend on it`, {
+        detail: dependents.map(({ object, type }) => `${object} depends on type ${type}`).join("\n"),
+        hint: "Use DROP ... CASCADE to drop the dependent objects too.",
+      });
+    }
+    notices.push(...dependents.map(({ object }) => `drop cascades to ${object}`));
     editor.dropExtension(extension);
   }
   return { ...NOTHING, tag: "DROP EXTENSION", notices };
 }
 
-function refuseUsed(editor: CatalogEditor, name: string, cascade: boolean): void {
-  const types: readonly TypeName[] = AVAILABLE_EXTENSIONS.get(name)?.types ?? [];
+/** Has what is made of the extension's types dropped; gives what that is. */
+function condemnUsers({ view, condemned }: CatalogEditor, extension: string): { object: string; type: TypeName }[] {
+  const types: readonly TypeName[] = AVAILABLE_EXTENSIONS.get(extension)?.types ?? [];
   const has = (type: SqlType): boolean => types.includes(type.name) || (type.element !== null && has(type.element));
-  const dependents = editor.view
-    .tables()
-    .flatMap((table) =>
-      table.columns
-        .filter((column) => has(column.type))
-        .map((column) => `column ${column.name} of table ${table.name} depends on type ${column.type.name}`),
-    );
-  if (dependents.length === 0) return;
-  if (cascade) {
-    throw sqlError("0A000", `DROP EXTENSION ${name} CASCADE cannot drop columns`, {
-      detail: dependents.join("\n"),
-      hint: "Drop these columns first.",
-    });
-  }
-  throw sqlError("2BP01", `cannot drop extension ${name} because other objects depend on it`, {
-    detail: dependents.join("\n"),
-    hint: "Drop these columns first.",
+  const columns = view.tables().flatMap(({ id: tableId, name: table, columns: all }) =>
+    all.flatMap(({ id, name, type }) => {
+      if (!has(type)) return [];
+      condemned.push({ kind: "column", tableId, columnId: id });
+      return [{ object: `column ${name} of table ${table}`, type: type.name }];
+    }),
+  );
+  const made = view.types().flatMap((type) => {
+    const part = isRowType(type) ? undefined : partsOf(type).find(has);
+    if (part === undefined) return [];
+    condemned.push({ kind: "type", typeId: type.id });
+    return [{ object: `type ${type.name}`, type: part.name }];
   });
+  return [...columns, ...made];
 }

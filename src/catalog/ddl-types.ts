@@ -2,8 +2,9 @@
 import { sqlError } from "../protocol/errors.js";
 import type { EnumLabel, SqlType } from "../values/values.js";
 import { alterComposite } from "./alter-composite.js";
+import { requireTypeOwner } from "./author.js";
 import type { CatalogEditor } from "./catalog-editor.js";
-import { dropColumnsOf } from "./columns-of-type.js";
+import { condemnColumnsOf, isMadeOf } from "./columns-of-type.js";
 import { type DdlOutcome, NOTHING, ownRows, type Verification } from "./ddl-outcome.js";
 import { describeUsers, dropUsers, typeUsersOf } from "./drop-dependents.js";
 import { dropTables } from "./drop-tables.js";
@@ -14,7 +15,6 @@ import type {
   CreateTypeCommand,
   DomainCheck,
   DropTypeCommand,
-  ObjectName,
 } from "./namespace-command.js";
 import { madeUpName, quotedIdentifier } from "./relation-names.js";
 import type { CheckDef, TableDef } from "./table.js";
@@ -247,7 +247,7 @@ function noConstraint(name: string, domain: DomainDef): Error {
 
 function dropTypes(editor: CatalogEditor, command: DropTypeCommand): DdlOutcome {
   const notices: string[] = [];
-  const gone: Gone = { indexes: [], tables: [] };
+  const gone: Gone = { notices: [], indexes: [], tables: [] };
   for (const name of command.names) {
     const type = editor.view.type(name.schema, name.name);
     if (type === null) {
@@ -268,55 +268,63 @@ function dropTypes(editor: CatalogEditor, command: DropTypeCommand): DdlOutcome 
       });
     }
     if (command.domain && type.kind !== "domain") throw sqlError("42809", `"${name.name}" is not a domain`);
-    dropType(editor, type, command, name, gone);
+    dropType(editor, type, command, gone);
   }
   const tag = command.domain ? "DROP DOMAIN" : "DROP TYPE";
-  return { ...NOTHING, tag, notices, clearedIndexes: gone.indexes, cleared: gone.tables };
+  return {
+    ...NOTHING,
+    tag,
+    notices: [...notices, ...gone.notices],
+    clearedIndexes: gone.indexes,
+    cleared: gone.tables,
+  };
 }
 
-/** Whose data must go. */
-interface Gone {
+/** What goes with types, and whose data must go. */
+export interface Gone {
+  readonly notices: string[];
   readonly indexes: DdlOutcome["clearedIndexes"][number][];
   readonly tables: TableDef[];
 }
 
-/** Throws 2BP01 when something is made of the type, unless CASCADE, which drops those columns and types. */
-function dropType(editor: CatalogEditor, type: TypeDef, command: DropTypeCommand, name: ObjectName, gone: Gone): void {
-  const typed = editor.view.tables().filter((table) => table.ofType === type.id);
-  if (typed.length > 0 && command.cascade) {
-    const names = typed.map(({ schema, name: table }) => ({ schema, name: table, position: 0 }));
-    gone.tables.push(
-      ...dropTables(editor, { kind: "drop table", tables: names, ifExists: true, cascade: true }).cleared,
-    );
-  }
+/**
+ * Throws 2BP01 when something is made of the type, unless CASCADE, which drops those columns and types. Its own record
+ * goes when they are gone.
+ */
+export function dropType(
+  editor: CatalogEditor,
+  type: TypeDef,
+  { cascade }: Pick<DropTypeCommand, "cascade">,
+  gone: Gone,
+): void {
   const { view } = editor;
-  const tables = view.tables().filter((table) => table.columns.some((column) => usesType(column.type, type.id)));
+  requireTypeOwner(editor.author, type, view);
+  const typed = view.tables().filter((table) => table.ofType === type.id);
   const list = type.kind === "range" ? view.typeById(type.multirange.id) : null;
-  const types = view.types().filter((other) => other.id !== type.id && other.id !== list?.id && isMadeOf(other, type));
-  const named = describeUsers(typeUsersOf(editor, type));
-  if ((tables.length > 0 || types.length > 0 || typed.length > 0 || named.length > 0) && !command.cascade) {
-    throw sqlError("2BP01", `cannot drop type ${name.name} because other objects depend on it`, {
-      detail: [
-        ...tables.map((table) => `a column of table ${table.name} depends on type ${name.name}`),
-        ...typed.map((table) => `table ${table.name} depends on type ${name.name}`),
-        ...types.map((other) => `type ${other.name} depends on type ${name.name}`),
-        ...named.map((user) => `${user} depends on type ${name.name}`),
-      ].join("\n"),
+  const types = view.types().filter((other) => other.id !== list?.id && isMadeOf(other, type));
+  const columns = condemnColumnsOf(editor, type.id, new Set(typed.map(({ id }) => id)));
+  const dependents = [
+    ...columns,
+    ...typed.map((table) => `table ${table.name}`),
+    ...types.map((other) => `type ${other.name}`),
+    ...describeUsers(typeUsersOf(editor, type)),
+  ];
+  if (dependents.length > 0 && !cascade) {
+    throw sqlError("2BP01", `cannot drop type ${type.name} because other objects depend on it`, {
+      detail: dependents.map((object) => `${object} depends on type ${type.name}`).join("\n"),
       hint: "Use DROP ... CASCADE to drop the dependent objects too.",
     });
   }
-  gone.indexes.push(...dropColumnsOf(editor, type.id));
-  const users = dropUsers(editor, typeUsersOf(editor, type), `type ${name.name}`);
-  gone.indexes.push(...users.clearedIndexes);
-  gone.tables.push(...users.cleared);
-  for (const other of types) {
-    if (editor.view.typeById(other.id) !== null) dropType(editor, other, command, other as unknown as ObjectName, gone);
+  gone.notices.push(...dependents.map((object) => `drop cascades to ${object}`));
+  const names = typed.map(({ schema, name }) => ({ schema, name, position: 0 }));
+  const dropped = dropTables(editor, { kind: "drop table", tables: names, ifExists: true, cascade: true });
+  const users = dropUsers(editor, typeUsersOf(editor, type));
+  for (const other of types) editor.condemned.push({ kind: "type", typeId: other.id });
+  for (const { notices, cleared, clearedIndexes } of [dropped, users]) {
+    gone.notices.push(...notices);
+    gone.tables.push(...cleared);
+    gone.indexes.push(...clearedIndexes);
   }
-  if (list !== null) editor.dropType(list);
-  editor.dropType(type);
-}
-
-function isMadeOf(type: TypeDef, part: TypeDef): boolean {
-  if (type.kind === "domain") return usesType(type.base, part.id);
-  return type.kind === "composite" && type.fields.some((field) => usesType(field.type, part.id));
+  if (list !== null) editor.condemned.push({ kind: "unused type", typeId: list.id });
+  editor.condemned.push({ kind: "unused type", typeId: type.id });
 }

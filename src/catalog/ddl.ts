@@ -21,7 +21,8 @@ import type {
   TruncateCommand,
 } from "./ddl-command.js";
 import { applyNamespaceCommand, type PositionOf } from "./ddl-namespace.js";
-import { at, type DdlOutcome, existingTable, NOTHING } from "./ddl-outcome.js";
+import { at, combined, type DdlOutcome, existingTable, NOTHING } from "./ddl-outcome.js";
+import { type ColumnsIn, dropCondemned } from "./drop-condemned.js";
 import { dropTables } from "./drop-tables.js";
 import { applyStatisticsCommand } from "./extended-statistics.js";
 import { addForeignKey, dropReferences } from "./foreign-key-ddl.js";
@@ -52,6 +53,7 @@ const FROM_THE_START: PositionOf = ({ from, start }) => from ?? { last: start, c
  * @param nowMicros the statement's start, microseconds since the epoch.
  * @param positionOf where sequences stand, for ALTER SEQUENCE.
  * @param author who changes definitions; null: the engine itself.
+ * @param columnsIn for columns that go with something.
  */
 export function applyDdl(
   catalog: Catalog,
@@ -60,9 +62,22 @@ export function applyDdl(
   nowMicros: number,
   positionOf: PositionOf = FROM_THE_START,
   author: Author | null = null,
+  columnsIn: ColumnsIn = unread,
 ): DdlOutcome {
-  return catalog.change(tx, (editor) => applied(editor, command, nowMicros, positionOf), author);
+  return catalog.change(
+    tx,
+    (editor) => {
+      const outcome = applied(editor, command, nowMicros, positionOf);
+      if (editor.condemned.length === 0) return outcome;
+      return { ...outcome, ...combined([outcome, dropCondemned(editor, columnsIn, nowMicros)]) };
+    },
+    author,
+  );
 }
+
+const unread: ColumnsIn = () => {
+  throw new Error("nothing here reads expressions, which dropping a column needs");
+};
 
 function applied(editor: CatalogEditor, command: DdlCommand, nowMicros: number, positionOf: PositionOf): DdlOutcome {
   refuseGraphTables(editor, command);

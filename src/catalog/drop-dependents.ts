@@ -18,7 +18,6 @@ import {
   dropDomainUsers,
   dropTableUsers,
   functionsCalling,
-  keptUser,
   tablesCalling,
   viewDefaultsCalling,
 } from "./function-users.js";
@@ -155,7 +154,7 @@ export function dropFunctions(editor: CatalogEditor, command: DropFunctionsComma
     }
     // Whatever calls it does not come back to it: functions may call each other.
     editor.dropFunction(fn);
-    const dropped = dropUsers(editor, users, `function ${signature}`);
+    const dropped = dropUsers(editor, users);
     notices.push(...dropped.notices);
     cleared.push(...dropped.cleared);
     clearedIndexes.push(...dropped.clearedIndexes);
@@ -228,10 +227,10 @@ export function describeUsers({ functions, domains, tables, triggers, viewDefaul
   ];
 }
 
-/** DROP … CASCADE of `what`. Throws 0A000 for users that cannot go with it. */
-export function dropUsers(editor: CatalogEditor, users: Users, what: string): CascadeOutcome {
+/** DROP … CASCADE of what these use. */
+export function dropUsers(editor: CatalogEditor, users: Users): CascadeOutcome {
   const outcomes = [...users.functions.map((other) => dropCalled(editor, other)), dropQueries(editor, users.queries)];
-  const clearedIndexes = dropParts(editor, users, what);
+  const clearedIndexes = dropParts(editor, users);
   return {
     notices: outcomes.flatMap(({ notices }) => notices),
     cleared: outcomes.flatMap(({ cleared }) => cleared),
@@ -239,16 +238,9 @@ export function dropUsers(editor: CatalogEditor, users: Users, what: string): Ca
   };
 }
 
-function dropParts(editor: CatalogEditor, users: Users, what: string): DdlOutcome["clearedIndexes"] {
-  for (const { domain, isDefault } of users.domains) {
-    if (isDefault) throw kept(what, `Drop the default of domain "${domain.name}" first.`);
-  }
+function dropParts(editor: CatalogEditor, users: Users): DdlOutcome["clearedIndexes"] {
   for (const domain of users.domains) dropDomainUsers(editor, domain);
-  const cleared = users.tables.flatMap((table) => {
-    const hint = keptUser(table);
-    if (hint !== null) throw kept(what, hint);
-    return dropTableUsers(editor, table);
-  });
+  const cleared = users.tables.flatMap((table) => dropTableUsers(editor, table));
   dropTriggers(editor, users.triggers);
   for (const { view, columns } of users.viewDefaults) {
     const without = view.columns.map(({ defaultSql, ...column }) =>
@@ -263,10 +255,6 @@ function removePolicy(editor: CatalogEditor, { ownerId, policy }: PolicyOf): voi
   const access = editor.view.accessTo(ownerId);
   if (access === null) return;
   editor.putAccess({ ...access, policies: (access.policies ?? []).filter(({ name }) => name !== policy.name) });
-}
-
-function kept(what: string, hint: string): Error {
-  return sqlError("0A000", `cannot drop ${what} with what calls it`, { hint });
 }
 
 function needed(signature: string, users: readonly string[], { kind }: FunctionDef): Error {

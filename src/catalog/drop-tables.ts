@@ -36,16 +36,22 @@ export function dropTables(editor: CatalogEditor, command: DropTableCommand): Dd
     notices.push(...dropReferences(editor, `table ${table.name}`, table, others, command.cascade));
     dropTableReferences(editor, table);
   }
-  const rows = cleared.map((table) => dropRowColumns(editor, table, dropped, command.cascade));
-  for (const row of rows) notices.push(...row.notices);
+  const held = cleared.filter((table) => {
+    const rows = dropRowColumns(editor, table, dropped, command.cascade);
+    notices.push(...rows.map((object) => `drop cascades to ${object}`));
+    return rows.length > 0;
+  });
   const names = new Map(tables.map(({ id, name }) => [id, `table ${name}`]));
   const views = dropDependents(editor, names, command.cascade, null, heirs);
-  for (const { id } of cleared) editor.dropTable(editor.view.tableById(id)!);
+  for (const table of cleared) {
+    if (held.includes(table)) editor.condemned.push({ kind: "emptied table", tableId: table.id });
+    else editor.dropTable(editor.view.tableById(table.id)!);
+  }
   return {
     ...NOTHING,
     tag: "DROP TABLE",
     notices: [...notices, ...views.notices],
     cleared: [...cleared, ...views.cleared],
-    clearedIndexes: [...rows.flatMap((row) => row.indexes), ...views.clearedIndexes],
+    clearedIndexes: views.clearedIndexes,
   };
 }

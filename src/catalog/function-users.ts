@@ -78,9 +78,11 @@ export function describeTable(users: TableUsers): string[] {
   ];
 }
 
-/** DROP FUNCTION … CASCADE: takes away what calls it, but for what `keptUser` names. */
+/** DROP FUNCTION … CASCADE: takes away what calls it. Whole columns and tables go later. */
 export function dropTableUsers(editor: CatalogEditor, users: TableUsers): DdlOutcome["clearedIndexes"] {
-  const { defaults, checks, indexes, searches, statistics } = users;
+  const { defaults, generated, checks, indexes, searches, statistics, partitions } = users;
+  if (partitions) editor.condemned.push({ kind: "table", tableId: users.table.id });
+  for (const { id } of generated) editor.condemned.push({ kind: "column", tableId: users.table.id, columnId: id });
   const table = editor.view.tableById(users.table.id);
   if (table === null) return [];
   const has = <T extends { readonly name: string }>(list: readonly T[], { name }: { readonly name: string }) =>
@@ -103,12 +105,6 @@ function withoutDefault(column: ColumnDef): ColumnDef {
   return Object.freeze({ ...rest, defaultSql: null });
 }
 
-/** What cannot go with the function, and how it is told to go before; null: nothing. */
-export function keptUser({ table, generated: [column], partitions }: TableUsers): string | null {
-  if (column !== undefined) return `Drop column "${column.name}" of table "${table.name}" first.`;
-  return partitions ? `Drop table "${table.name}" first.` : null;
-}
-
 export interface DomainUsers {
   readonly domain: DomainDef;
   /** Its DEFAULT calls the function. */
@@ -129,7 +125,9 @@ export function describeDomain({ domain, isDefault, checks }: DomainUsers): stri
   return [...(isDefault ? [`type ${domain.name}`] : []), ...checks.map(({ name }) => `constraint ${name}`)];
 }
 
-export function dropDomainUsers(editor: CatalogEditor, { domain, checks }: DomainUsers): void {
+/** A domain whose default calls the function goes as a whole, as in PostgreSQL. */
+export function dropDomainUsers(editor: CatalogEditor, { domain, isDefault, checks }: DomainUsers): void {
+  if (isDefault) editor.condemned.push({ kind: "type", typeId: domain.id });
   editor.putType(Object.freeze({ ...domain, checks: domain.checks.filter((check) => !checks.includes(check)) }));
 }
 

@@ -59,7 +59,7 @@ export type Privilege = "r" | "a" | "w" | "d" | "D" | "x" | "t" | "U" | "C" | "X
 export type ObjectKind = "table" | "sequence" | "function" | "schema" | "database" | "type" | "language" | "model";
 
 /** Of which default privileges say something. */
-export type DefaultKind = "table" | "sequence" | "function" | "schema";
+export type DefaultKind = "table" | "sequence" | "function" | "schema" | "type";
 
 /** One privilege that one role has from another. */
 export interface Grant {
@@ -181,5 +181,5 @@ export function usualGrants(kind: ObjectKind, owner: number): Grant[] {
     ALL_PRIVILEGES[kind].map((privilege): Grant => ({ grantee, grantor: owner, privilege, grantable: false }));
   // What administrators make is for everybody, until they change the default.
   if (owner === ADMIN_ROLE.id) return [...all(owner), ...all(MEMBER_ROLE.id)];
-  return kind === "function" ? [...all(owner), ...all(PUBLIC_ID)] : all(owner);
+  return kind === "function" || kind === "type" ? [...all(owner), ...all(PUBLIC_ID)] : all(owner);
 }

@@ -14,6 +14,7 @@ import type { ExecContext, UnseenTable } from "../query/exec/context.js";
 import { dropTableData, holdsMany, retireIndexData, retireTableData } from "../query/exec/table-data.js";
 import { StatementFiring, statementTriggers } from "../query/exec/table-triggers.js";
 import type { BoundDdl } from "../sql/bind/bound-statement.js";
+import { columnsReadBy } from "../sql/bind/stored-expression.js";
 import { toText } from "../values/text-format.js";
 import { fillTable, isFilledByQuery, isWithoutData, seesItsRowsOnly, writeRows } from "./fill-table.js";
 import type { InternalStatements } from "./internal-statements.js";
@@ -39,7 +40,7 @@ export async function runDdl(
     plan && !isFilled && !isReadLater
       ? await guarded(context, async () => (await statements.runPlan(plan, context, bound.parameters)).rows)
       : null;
-  const done = applyDdl(catalog, context.tx, bound.command, context.statementMicros, positionOf, author);
+  const done = applyDdl(catalog, context.tx, bound.command, context.statementMicros, positionOf, author, columnsReadBy);
   if (done.made !== undefined) context.rowNumbers.begin(context.tenantNumber, storageOf(done.made));
   let rowsFilled: number | undefined;
   for (const rewrite of done.rewrites) {

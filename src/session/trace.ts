@@ -3,6 +3,8 @@
  * and waiting for the disk. Only requests that the gateway traces have one. It is made when the gateway says so, ahead
  * of the request's frame, and its spans go back to the gateway when the answer leaves.
  */
+
+import { DbError } from "../protocol/errors.js";
 import { TRACE_SPANS_MAX } from "../protocol/limits.js";
 import { newSpanId, type SpanRecord, type TraceContext, traceClock } from "../protocol/tracing.js";
 
@@ -33,7 +35,7 @@ export class Trace {
   /** Begins a part; what is returned ends it, with what went wrong if anything did. */
   begin(name: string, attributes: Attributes = {}): (error?: unknown) => void {
     const startMs = traceClock();
-    return (error) => this.add(name, startMs, attributes, error === undefined ? null : String(error));
+    return (error) => this.add(name, startMs, attributes, error === undefined ? null : classOf(error));
   }
 
   /** The handler has answered; what follows is the wait for the disk. */
@@ -63,6 +65,12 @@ export class Trace {
     const ids = { traceId, spanId: newSpanId(), parentId: this.spanId };
     this.spans.push({ ...ids, name, isServer: false, startMs, endMs: traceClock(), attributes, error });
   }
+}
+
+/** Messages of errors name values of rows and statements, which collectors do not get. */
+function classOf(error: unknown): string {
+  if (error instanceof DbError) return [error.code, error.details?.sqlstate ?? []].flat().join(" ");
+  return error instanceof Error ? error.name : typeof error;
 }
 
 /** The work as a part of the trace, if there is one. */

@@ -11,7 +11,7 @@ import { TestServer } from "../e2e/server.js";
 import { derivedRequest, type Objects } from "./derived-request.js";
 import { DOCS, fill, MEMORIES, PASSWORD, SECRET, UNREAD, VECTORS } from "./leak-tenants.js";
 
-const KEPT = ["_chat_sessions", "_chat_messages"];
+const KEPT = ["_chat_sessions", "_chat_messages", "_evaluations", "_evaluation_scores", "_automl_jobs"];
 
 interface Ask {
   readonly method?: string;

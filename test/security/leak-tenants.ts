@@ -93,6 +93,14 @@ export async function fill(server: TestServer, id: string, hides: boolean): Prom
   const rows = `SELECT i % 10 AS size, ${kinds} FROM generate_series(1, 100) i`;
   const training = { query: rows, target: "kind", name: "kinds", max_trials: 1, async_mode: false };
   await must("POST", "/v1/automl/train", training, 200);
+  const pairs = [{ query: hides ? `common ${SECRET}` : "common word", relevant: ["seen0"] }];
+  const evaluation = {
+    name: hides ? SECRET : "nothing",
+    collection: "notes",
+    pairs,
+    settings: [{ name: "text", mode: "text" }],
+  };
+  await must("POST", "/v1/evaluations/retrieval", evaluation, 200);
   await run("ANALYZE board, staff, vault, _chat_sessions, _chat_messages");
   return { user: own, boss: `${id}-boss`, token: await server.login(own, PASSWORD), past };
 }

@@ -153,6 +153,72 @@ t.test("privileges on databases, types and languages", async (t) => {
   t.same(await asAnn("SELECT 1"), [[1]]);
 });
 
+t.test("what is taken from PUBLIC is taken from everybody", async (t) => {
+  const { must, asAnn, refused } = await tenant(t, "frompublic");
+  await must("CREATE TABLE note (id int)");
+  await must("CREATE FUNCTION one() RETURNS int LANGUAGE sql AS 'SELECT 1'");
+  t.same(await asAnn("SELECT count(*), one() FROM note"), [[0, 1]]);
+  await must("REVOKE ALL ON note FROM PUBLIC");
+  await refused("SELECT count(*) FROM note", "42501", /permission denied for table note/);
+  await must("REVOKE EXECUTE ON FUNCTION one() FROM PUBLIC");
+  await refused("SELECT one()", "42501", /permission denied for function one/);
+  await must("REVOKE CREATE ON SCHEMA public FROM PUBLIC");
+  await refused("CREATE TABLE mine (id int)", "42501", /permission denied for schema public/);
+  await must("ALTER DEFAULT PRIVILEGES REVOKE ALL ON TABLES FROM PUBLIC");
+  await must("CREATE TABLE later (id int)");
+  await refused("SELECT * FROM later", "42501", /permission denied for table later/);
+  await must("REVOKE CONNECT ON DATABASE frompublic FROM PUBLIC");
+  await refused("SELECT 1", "42501", /permission denied for database "frompublic"/);
+  await must("GRANT CONNECT ON DATABASE frompublic TO PUBLIC");
+  t.same(await asAnn("SELECT 1"), [[1]]);
+  await must("GRANT SELECT ON note TO member");
+  t.same(await asAnn("SELECT count(*) FROM note"), [[0]]);
+});
+
+t.test("types and domains have owners", async (t) => {
+  const { must, asAnn, refused } = await tenant(t, "typed");
+  await must("CREATE TYPE early AS ENUM ('a')");
+  await refused("ALTER TYPE early ADD VALUE 'b'", "42501", /must be owner of type early/);
+  await asAnn("CREATE TYPE mood AS ENUM ('good')");
+  const owners = `SELECT typname, pg_get_userbyid(typowner) FROM pg_type
+    WHERE typname IN ('mood', 'code', 'span', 'spans') ORDER BY 1`;
+  t.same(await must(owners), [["mood", "typed-ann"]]);
+  await must("CREATE DOMAIN code AS text");
+  await must("CREATE TYPE span AS RANGE (subtype = int, multirange_type_name = spans)");
+  for (const sql of [
+    "ALTER DOMAIN code SET NOT NULL",
+    "DROP DOMAIN code",
+    "ALTER TYPE code RENAME TO mine",
+    "ALTER DOMAIN code OWNER TO CURRENT_USER",
+    "COMMENT ON DOMAIN code IS 'mine'",
+    "DROP TYPE span",
+  ]) {
+    await refused(sql, "42501", /must be owner of type/);
+  }
+  await must("CREATE TABLE kept (c code)");
+  await must('ALTER DOMAIN code OWNER TO "typed-ann"');
+  await must('ALTER TYPE span OWNER TO "typed-ann"');
+  t.same(await must(owners), [
+    ["code", "typed-ann"],
+    ["mood", "typed-ann"],
+    ["span", "typed-ann"],
+    ["spans", "typed-ann"],
+  ]);
+  await asAnn("ALTER DOMAIN code SET DEFAULT 'x'");
+  await refused("DROP DOMAIN code CASCADE", "42501", /must be owner of table kept/);
+  await refused("ALTER TYPE mood OWNER TO clerk", "42501", /must be member of role "clerk"/);
+  await refused("ALTER TYPE spans OWNER TO clerk", "42809", /cannot alter multirange type spans/);
+  await refused("ALTER DOMAIN mood OWNER TO clerk", "42809", /"mood" is not a domain/);
+  await refused("ALTER TYPE missing OWNER TO clerk", "42704", /type "missing" does not exist/);
+  await asAnn("ALTER DEFAULT PRIVILEGES REVOKE USAGE ON TYPES FROM PUBLIC");
+  await asAnn("CREATE DOMAIN closed AS int");
+  t.same(
+    await must("SELECT has_type_privilege('clerk', 'closed', 'USAGE'), has_type_privilege('clerk', 'mood', 'USAGE')"),
+    [[false, true]],
+  );
+  await asAnn("DROP TYPE mood");
+});
+
 t.test("privileges on graphs and collections", async (t) => {
   const { must, asAnn, refused, ann, boss } = await tenant(t, "ongraph");
   await must("CREATE (:City {name: 'Oslo'})-[:NEAR]->(:City {name: 'Moss'})");
@@ -189,6 +255,11 @@ t.test("privileges on graphs and collections", async (t) => {
   const added = await server.call("POST", "/v1/collections/papers/documents", { title: "two" }, { token: ann });
   t.equal(added.status, 403);
   await refused("GRANT SELECT ON COLLECTION none TO clerk", "42704", /collection "none" does not exist/);
+  await must("ALTER COLLECTION papers OWNER TO clerk");
+  t.match(await server.call("DELETE", "/v1/collections/papers", undefined, { token: ann }), { status: 204 });
+  await must("ALTER GRAPH default OWNER TO clerk");
+  t.same(await asAnn("MATCH (:City)-[r:NEAR]->() RETURN count(r)"), [[1]]);
+  await refused("ALTER GRAPH none OWNER TO clerk", "42704", /graph "none" does not exist/, boss);
   await must("CREATE TABLE plain (id int)");
   await refused("GRANT SELECT ON COLLECTION plain TO clerk", "42704", /collection "plain" does not exist/);
   await must("CREATE TABLE graph (id int)");
@@ -272,6 +343,13 @@ t.test("USAGE on trained models", { timeout: 120_000 }, async (t) => {
     { token: boss },
   );
   t.equal(wrong.body.error?.details?.sqlstate, "0LP01");
+  await refused('ALTER MODEL own OWNER TO "onmodel-bob"', "42501", /must be owner of model own/, bob);
+  await refused('ALTER MODEL own OWNER TO "onmodel-bob"', "42501", /must be member of role "onmodel-bob"/);
+  await refused("ALTER MODEL none OWNER TO clerk", "42704", /none/, boss);
+  await must('ALTER MODEL own OWNER TO "onmodel-bob"');
+  t.equal((await train("own", bob)).status, 200, "the next version is the new owner's");
+  await refused("DROP MODEL own", "42501", /must be owner of model own|permission denied/);
+  await must('ALTER MODEL own OWNER TO "onmodel-ann"');
   await asAnn("DROP MODEL own");
   t.equal((await train("own", bob)).status, 200, "a name that is free is anybody's");
 });

@@ -1,7 +1,8 @@
 /** Statements about roles, privileges and policies by their kind. */
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { StatementNode } from "../parse/ast.js";
-import { bindAlterAccess, bindAlterOwner, bindDefaultPrivileges, bindGrant } from "./bind-grant.js";
+import { bindDefaultPrivileges, bindGrant } from "./bind-grant.js";
+import { bindAlterAccess, bindAlterOwner } from "./bind-owner.js";
 import { bindDropPolicy, bindPolicy, bindRenamePolicy } from "./bind-policy.js";
 import { bindRoleSetting } from "./bind-role-settings.js";
 import { bindAlterRole, bindCreateRole, bindDropRole, bindGrantRole, bindOwned, bindRenameRole } from "./bind-roles.js";

@@ -1,8 +1,8 @@
-/** GRANT and REVOKE of privileges, default privileges, and owners. */
+/** GRANT and REVOKE of privileges, and default privileges. */
 
 import { DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
-import { accessOf, changedGrants, withOwner } from "../../catalog/grants.js";
+import { accessOf, changedGrants } from "../../catalog/grants.js";
 import { type GraphTables, graphOf, graphsOf } from "../../catalog/graph.js";
 import { isKept, isOfMemories, keptTables } from "../../catalog/kept-tables.js";
 import { accessToModel, NOT_NUMBERED } from "../../catalog/model-access.js";
@@ -15,22 +15,18 @@ import {
   type DefaultKind,
   type Grant,
   LANGUAGE_IDS,
+  MEMBER_ROLE,
   type ObjectKind,
   PRIVILEGE_LETTERS,
   type Privilege,
+  PUBLIC_ID,
   type RoleDef,
   usualGrants,
 } from "../../catalog/role.js";
 import { sqlError } from "../../protocol/errors.js";
 import { isBuiltInType } from "../../query/expr/type-spellings.js";
 import { type MarkedName, markedName } from "../parse/access-dialect.js";
-import type {
-  AlterAccessStatement,
-  AlterOwnerStatement,
-  DefaultPrivilegesStatement,
-  GrantStatement,
-  PrivilegeNodes,
-} from "../parse/ast-access.js";
+import type { DefaultPrivilegesStatement, GrantStatement, PrivilegeNodes } from "../parse/ast-access.js";
 import type { NameNode } from "../parse/ast-query.js";
 import { lookUpTable } from "./bind-from.js";
 import { findRoutine } from "./bind-function-statement.js";
@@ -42,7 +38,7 @@ import { existingType, firstFound } from "./names.js";
 import { relationOf } from "./scope.js";
 
 /** Something that privileges are about. */
-interface Subject {
+export interface Subject {
   readonly id: number;
   readonly kind: ObjectKind;
   /** What errors call it. */
@@ -85,7 +81,7 @@ function grantable(name: NameNode, binding: Binding): Subject {
 }
 
 /** Throws 3F000. */
-function schemaSubject(name: string, { catalog }: BindEnvironment): Subject {
+export function schemaSubject(name: string, { catalog }: BindEnvironment): Subject {
   const id = catalog.schemaId(name);
   if (id === null) throw sqlError("3F000", `schema "${name}" does not exist`);
   return { id, kind: "schema", what: "schema", name, columns: [] };
@@ -125,7 +121,7 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
 const OF_GRAPHS: readonly Privilege[] = ["r", "a", "w", "d"];
 
 /** Throws 42704. */
-function markedSubjects(marked: MarkedName, isGrant: boolean, env: BindEnvironment): Subject[] {
+export function markedSubjects(marked: MarkedName, isGrant: boolean, env: BindEnvironment): Subject[] {
   const { catalog } = env;
   switch (marked.kind) {
     case "all graphs":
@@ -180,7 +176,7 @@ function languageSubject(name: string): Subject {
 }
 
 /** Throws 42704, 42809, 0A000. */
-function typeSubject(name: NameNode, object: "type" | "domain", env: BindEnvironment): Subject {
+export function typeSubject(name: NameNode, object: "type" | "domain", env: BindEnvironment): Subject {
   if (isBuiltInType(name.path.at(-1)!) && (name.path.length === 1 || name.path[0] === "pg_catalog")) {
     throw sqlError("0A000", "everybody may use built-in types", { hint: "Privileges are about types of the tenant." });
   }
@@ -242,6 +238,12 @@ function privilegesOf(
   });
 }
 
+/** What is taken from PUBLIC is taken from `member`, too: each of them is everybody. */
+function granteesOf({ grantees, isGrant }: GrantStatement, env: BindEnvironment): number[] {
+  const ids = grantees.map((each) => granteeNamed(each, env));
+  return !isGrant && ids.includes(PUBLIC_ID) ? [...ids, MEMBER_ROLE.id] : ids;
+}
+
 /** Privileges as `privilegesOf` gives them. */
 type Asked = ReturnType<typeof privilegesOf>;
 
@@ -277,7 +279,7 @@ function requireSome(
 export function bindGrant(node: GrantStatement, binding: Binding): DdlCommand {
   const { env } = binding;
   const rights = rightsIn(env);
-  const grantees = node.grantees.map((each) => granteeNamed(each, env));
+  const grantees = granteesOf(node, env);
   const notices = leftOut(node, env);
   const subjects = subjectsOf(node, binding);
   const accesses = subjects.map((subject): AccessDef => {
@@ -317,6 +319,7 @@ const DEFAULT_KINDS: Readonly<Record<string, DefaultKind>> = {
   function: "function",
   routine: "function",
   schema: "schema",
+  type: "type",
 };
 
 export function bindDefaultPrivileges(node: DefaultPrivilegesStatement, env: BindEnvironment): DdlCommand {
@@ -326,7 +329,7 @@ export function bindDefaultPrivileges(node: DefaultPrivilegesStatement, env: Bin
   const roles = (node.roles.length === 0 ? [{ kind: "current", name: "" } as const] : node.roles).map((each) =>
     roleNamed(each, env),
   );
-  const grantees = action.grantees.map((each) => granteeNamed(each, env));
+  const grantees = granteesOf(action, env);
   const privileges = privilegesOf(action.privileges, { kind, what: kind, columns: [], name: "" });
   const { isGrant, option, cascade } = action;
   for (const schema of schemas) schemaSubject(schema, env);
@@ -345,88 +348,4 @@ export function bindDefaultPrivileges(node: DefaultPrivilegesStatement, env: Bin
     return { ...role, defaults };
   });
   return { kind: "access", tag: "ALTER DEFAULT PRIVILEGES", notices: [], roles: changed };
-}
-
-/** ALTER TABLE … OWNER TO and ROW LEVEL SECURITY. */
-export function bindAlterAccess(node: AlterAccessStatement, binding: Binding): DdlCommand {
-  const { env } = binding;
-  const tag = `ALTER ${node.what.toUpperCase()}`;
-  const ignored = (what: string): DdlCommand => {
-    return { kind: "access", tag, notices: [`${what} has no effect here and was ignored`] };
-  };
-  if (node.what === "index") return ignored("OWNER TO");
-  const subject = found(node, binding);
-  if (subject === null) {
-    const notices = [`relation "${node.name.path.join(".")}" does not exist, skipping`];
-    return { kind: "access", tag, notices };
-  }
-  let access = accessOf(env.catalog.accessTo(subject.id), subject.id, subject.kind);
-  for (const change of node.changes) {
-    if (change.kind === "owner") {
-      // Dumps of databases without roles name an owner that is none here.
-      if (isOwnerOfDump(change.role, env)) return ignored("OWNER TO");
-      access = withNewOwner(access, roleNamed(change.role, env), subject, env);
-      continue;
-    }
-    requireOwner(subject, env);
-    if (subject.what !== "table") throw sqlError("42809", `"${subject.name}" is not a table`);
-    const { enabled = false, forced = false } = access.rowSecurity ?? {};
-    const { kind: _, ...given } = change;
-    access = { ...access, rowSecurity: { enabled, forced, ...given } };
-  }
-  return { kind: "access", tag, notices: [], accesses: [access] };
-}
-
-function found({ name, ifExists }: AlterAccessStatement, binding: Binding): Subject | null {
-  try {
-    return relationSubject(name, binding);
-  } catch (error) {
-    if (ifExists && (error as { details?: { sqlstate?: string } }).details?.sqlstate === "42P01") return null;
-    throw error;
-  }
-}
-
-/** Throws 42501. Common property has administrators for owners. */
-export function requireOwner({ id, what, name }: Pick<Subject, "id" | "what" | "name">, env: BindEnvironment): void {
-  if (!rightsIn(env).owns(id)) throw denied(`must be owner of ${what} ${name}`);
-}
-
-/** As long as no statement has made a role, and nothing is anybody's, an unknown owner says nothing. */
-function isOwnerOfDump(role: AlterOwnerStatement["role"], { catalog }: BindEnvironment): boolean {
-  return (
-    role.kind === "named" && catalog.roles().length === 0 && !catalog.hasAccess && catalog.role(role.name) === null
-  );
-}
-
-function withNewOwner(access: AccessDef, owner: RoleDef, subject: Subject, env: BindEnvironment): AccessDef {
-  requireOwner(subject, env);
-  const rights = rightsIn(env);
-  const mayBe = rights.isSuperuser || membershipsOf(rights.acting.role, env.catalog).has(owner.id);
-  if (!mayBe) throw denied(`must be member of role "${owner.name}"`);
-  return withOwner(access, owner.id);
-}
-
-export function bindAlterOwner(node: AlterOwnerStatement, binding: Binding): DdlCommand {
-  const { env } = binding;
-  const tag = `ALTER ${node.object.replaceAll("_", " ").toUpperCase()}`;
-  const subject = ownedSubject(node, binding);
-  if (subject === null || isOwnerOfDump(node.role, env)) {
-    return { kind: "access", tag, notices: ["OWNER TO has no effect here and was ignored"] };
-  }
-  const access = accessOf(env.catalog.accessTo(subject.id), subject.id, subject.kind);
-  return {
-    kind: "access",
-    tag,
-    notices: [],
-    accesses: [withNewOwner(access, roleNamed(node.role, env), subject, env)],
-  };
-}
-
-/** null: of an object that has no owner here. */
-function ownedSubject({ object, name, function: fn }: AlterOwnerStatement, binding: Binding): Subject | null {
-  if (object === "schema") return schemaSubject(name.path[0]!, binding.env);
-  if (fn === null) return null;
-  const kind = object === "function" || object === "procedure" || object === "aggregate" ? object : "routine";
-  const found = findRoutine(fn, kind, binding);
-  return { id: found.id, kind: "function", what: "function", name: found.name, columns: [] };
 }

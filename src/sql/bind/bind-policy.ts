@@ -10,7 +10,7 @@ import type { ExprNode, NameNode } from "../parse/ast-query.js";
 import { contextOf } from "./bind-context.js";
 import { bindBoolean } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
-import { requireOwner } from "./bind-grant.js";
+import { requireOwner } from "./bind-owner.js";
 import { granteeNamed } from "./bind-roles.js";
 import { findView } from "./bind-view.js";
 import type { Binding } from "./binding.js";

@@ -38,9 +38,14 @@ export function columnsRead(node: ExprNode): string[] {
   return [...names];
 }
 
+/** The same of a stored expression. */
+export function columnsReadBy(sql: string): string[] {
+  return columnsRead(parseExpression(sql));
+}
+
 /** Whether a stored expression reads the column. */
 export function readsColumn(name: string): (sql: string) => boolean {
-  return (sql) => columnsRead(parseExpression(sql)).includes(name);
+  return (sql) => columnsReadBy(sql).includes(name);
 }
 
 /**

@@ -47,7 +47,7 @@ REVOKE [{ADMIN | INHERIT} OPTION FOR] role, … FROM role, …`,
 REVOKE [GRANT OPTION FOR] … FROM {role | PUBLIC}, … [CASCADE | RESTRICT]
 privilege: SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER, USAGE, CREATE, EXECUTE, CONNECT, TEMPORARY`,
     description:
-      "Gives privileges, or takes them. Objects of which nobody has said anything are common property: everybody may do everything. The first GRANT or REVOKE makes them the administrators', with all privileges granted to member. Graphs and collections have the privileges of their tables, trained models USAGE.",
+      "Gives privileges, or takes them. Objects of which nobody has said anything are common property: everybody may do everything. The first GRANT or REVOKE makes them the administrators', with all privileges granted to member. REVOKE … FROM PUBLIC takes from member, too. Graphs and collections have the privileges of their tables, trained models USAGE.",
     example: `CREATE TABLE stock (item text PRIMARY KEY, pieces int, price numeric, branch text);
 REVOKE ALL ON stock FROM member;
 GRANT SELECT, INSERT ON stock TO seller;
@@ -56,22 +56,22 @@ GRANT UPDATE (pieces) ON stock TO seller`,
   "default privileges": {
     titles: ["ALTER DEFAULT PRIVILEGES"],
     syntax: `ALTER DEFAULT PRIVILEGES [FOR ROLE role, …] [IN SCHEMA name, …]
-  {GRANT … | REVOKE …} ON {TABLES | SEQUENCES | FUNCTIONS | SCHEMAS} {TO | FROM} {role | PUBLIC}, …`,
+  {GRANT … | REVOKE …} ON {TABLES | SEQUENCES | FUNCTIONS | SCHEMAS | TYPES} {TO | FROM} {role | PUBLIC}, …`,
     description: "Says what may be done with objects that the role makes from now on.",
     example: "ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO reader",
   },
   "alter access": {
     titles: ["ALTER TABLE … OWNER TO", "ALTER TABLE … ROW LEVEL SECURITY"],
-    syntax: `ALTER {TABLE | VIEW | SEQUENCE} name OWNER TO role
+    syntax: `ALTER {TABLE | VIEW | SEQUENCE | COLLECTION | GRAPH | MODEL} name OWNER TO role
 ALTER TABLE name {ENABLE | DISABLE | FORCE | NO FORCE} ROW LEVEL SECURITY
 ALTER VIEW name SET (security_invoker = {true | false})`,
     description:
-      "Changes who owns a relation, and whether policies decide about its rows. Policies are not about superusers and BYPASSRLS, nor about the owner unless they are forced. A view runs with its owner's rights unless it says security_invoker, or nobody owns it.",
+      "Changes who owns a relation, a graph or a trained model, and whether policies decide about its rows. Policies are not about superusers and BYPASSRLS, nor about the owner unless they are forced. A view runs with its owner's rights unless it says security_invoker, or nobody owns it.",
     example: "ALTER TABLE stock ENABLE ROW LEVEL SECURITY",
   },
   "alter owner": {
-    titles: ["ALTER FUNCTION … OWNER TO", "ALTER SCHEMA … OWNER TO"],
-    syntax: "ALTER {FUNCTION | PROCEDURE | ROUTINE | SCHEMA} name OWNER TO role",
+    titles: ["ALTER FUNCTION … OWNER TO", "ALTER SCHEMA … OWNER TO", "ALTER TYPE … OWNER TO"],
+    syntax: "ALTER {FUNCTION | PROCEDURE | ROUTINE | SCHEMA | TYPE | DOMAIN} name OWNER TO role",
     description: "Changes who owns the object.",
     example: "CREATE SCHEMA shop; ALTER SCHEMA shop OWNER TO manager; DROP SCHEMA shop",
   },

@@ -20,7 +20,7 @@ const authMembers = definedRelation("pg_catalog", "pg_auth_members", function* (
   }
 });
 
-const OBJECT_LETTERS = { table: "r", sequence: "S", function: "f", schema: "n" } as const;
+const OBJECT_LETTERS = { table: "r", sequence: "S", function: "f", schema: "n", type: "T" } as const;
 
 const isUsual = (grants: readonly Grant[], usual: readonly Grant[]) =>
   grants.length === usual.length && grants.every((grant) => usual.some((other) => isDeepStrictEqual(grant, other)));

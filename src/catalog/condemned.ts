@@ -1,0 +1,8 @@
+/** What DROP … CASCADE still has to drop as a whole (drop-condemned.ts). */
+export type Condemned =
+  | { readonly kind: "column"; readonly tableId: number; readonly columnId: number }
+  | { readonly kind: "table"; readonly tableId: number }
+  | { readonly kind: "type"; readonly typeId: number }
+  /** Of which only the record is left, when what was made of it is gone. */
+  | { readonly kind: "emptied table"; readonly tableId: number }
+  | { readonly kind: "unused type"; readonly typeId: number };
