@@ -1,12 +1,11 @@
 /**
  * Sorts byte strings by their numbers, for loads of many writes. Twelve bytes of each key behind what all keys have in
- * common go into typed arrays, and these are sorted by radix, least significant digit first (Knuth, The Art of
- * Computer Programming 3, §5.2.5). Keys that are alike so far are sorted again by what follows; where they are not too
- * many, in memory of their own (near-keys.ts). A million keys take a tenth of a second; comparisons take four times as
- * long.
+ * common go into typed arrays, and these are sorted by radix (sort-words.ts). Keys that are alike so far are sorted
+ * again by what follows; where they are not too many, in memory of their own (near-keys.ts).
  */
 import type { Memory } from "./copy-bytes.js";
 import { type CopiedKeys, NEAR_MAX, sortNear } from "./near-keys.js";
+import { sortWords } from "./sort-words.js";
 
 /** Of keys that were looked at. */
 export interface Alike {
@@ -32,9 +31,6 @@ export interface SortedKeys extends CopiedKeys {
 
 const WORDS = 3;
 const WORD_BYTES = 4;
-/** A word is sorted as digits of 11, 11 and 10 bits: their counters fit into the processor's first cache. */
-const SHIFTS = [0, 11, 22] as const;
-const DIGITS = 2048;
 /** Fewer keys are compared. */
 const COMPARED = 16;
 /** Keys handled between two looks at the clock. */
@@ -125,110 +121,20 @@ function* sortByWords(
 ): Generator<undefined, readonly Uint32Array[]> {
   const { length } = numbers;
   const words = Array.from({ length: WORDS }, () => new Uint32Array(length));
-  const counts = Array.from({ length: WORDS * SHIFTS.length }, () => new Int32Array(DIGITS));
   for (let w = 0; w < WORDS; w++) {
-    const digits = counts.slice(w * SHIFTS.length, (w + 1) * SHIFTS.length);
     for (let from = 0; from < length; from += KEYS_PER_LOOK) {
-      readWords(numbers, from, alike + w * WORD_BYTES, keys, words[w]!, digits);
+      keys.words(numbers, from, Math.min(from + KEYS_PER_LOOK, length), alike + w * WORD_BYTES, words[w]!);
       yield;
     }
   }
-  // Places of the keys as they were, in the order so far.
-  let places = new Int32Array(length);
-  let next = new Int32Array(length);
-  for (let from = 0; from < length; from += NUMBERS_PER_LOOK) {
-    countUp(places, from);
-    yield;
-  }
-  // Digits of the last word first, and of each word the lowest.
-  for (let w = WORDS - 1; w >= 0; w--) {
-    for (let d = 0; d < SHIFTS.length; d++) {
-      const count = counts[w * SHIFTS.length + d]!;
-      if (count.includes(length)) continue;
-      startsOf(count);
-      for (let from = 0; from < length; from += KEYS_PER_LOOK) {
-        scatter(places, from, words[w]!, SHIFTS[d]!, count, next);
-        yield;
-      }
-      [places, next] = [next, places];
-    }
-  }
-  const before = new Int32Array(length);
-  for (let from = 0; from < length; from += NUMBERS_PER_LOOK) {
-    before.set(numbers.subarray(from, from + NUMBERS_PER_LOOK), from);
-    yield;
-  }
-  const sorted = words.map(() => new Uint32Array(length));
-  for (let from = 0; from < length; from += KEYS_PER_LOOK) {
-    const to = Math.min(from + KEYS_PER_LOOK, length);
-    for (let w = 0; w < WORDS; w++) gather(words[w]!, places, from, to, sorted[w]!);
-    gather(before, places, from, to, numbers);
-    yield;
-  }
-  return sorted;
+  yield* sortWords({ words, numbers });
+  return words;
 }
 
-// The loops are functions of their own: V8 makes slower code of loops that a generator pauses in.
-
-/** A word of each of some keys, and how often its digits are there. */
-function readWords(
-  numbers: Int32Array,
-  from: number,
-  at: number,
-  keys: SortedKeys,
-  word: Uint32Array,
-  digits: readonly Int32Array[],
-): void {
-  const [low, middle, high] = digits as [Int32Array, Int32Array, Int32Array];
-  const to = Math.min(from + KEYS_PER_LOOK, numbers.length);
-  keys.words(numbers, from, to, at, word);
-  for (let i = from; i < to; i++) {
-    const value = word[i]!;
-    low[value & (DIGITS - 1)]!++;
-    middle[(value >>> SHIFTS[1]) & (DIGITS - 1)]!++;
-    high[value >>> SHIFTS[2]]!++;
-  }
-}
-
+/** A function of its own: V8 makes slower code of loops that a generator pauses in. */
 function countUp(numbers: Int32Array, from: number): void {
   const to = Math.min(from + NUMBERS_PER_LOOK, numbers.length);
   for (let i = from; i < to; i++) numbers[i] = i;
-}
-
-/** Puts some places where their digits belong. */
-function scatter(
-  places: Int32Array,
-  from: number,
-  word: Uint32Array,
-  shift: number,
-  starts: Int32Array,
-  next: Int32Array,
-): void {
-  const to = Math.min(from + KEYS_PER_LOOK, places.length);
-  for (let i = from; i < to; i++) {
-    const place = places[i]!;
-    next[starts[(word[place]! >>> shift) & (DIGITS - 1)]!++] = place;
-  }
-}
-
-function gather(
-  values: Uint32Array | Int32Array,
-  places: Int32Array,
-  from: number,
-  to: number,
-  out: Uint32Array | Int32Array,
-): void {
-  for (let i = from; i < to; i++) out[i] = values[places[i]!]!;
-}
-
-/** Numbers of keys or rows by digit become the places where those begin. */
-export function startsOf(counts: Int32Array): void {
-  let start = 0;
-  for (let digit = 0; digit < counts.length; digit++) {
-    const count = counts[digit]!;
-    counts[digit] = start;
-    start += count;
-  }
 }
 
 /** Reports neighbours that have the same words. */

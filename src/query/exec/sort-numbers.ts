@@ -3,7 +3,7 @@
  * Programming 3, §5.2.5): stable, and without a look at anything but typed arrays. Numbers are made words whose order
  * as unsigned integers is theirs. Used by presorted-rows.ts; pure.
  */
-import { startsOf } from "../../storage/sort-keys.js";
+import { startsOf } from "../../storage/sort-words.js";
 
 /** A word is sorted as digits of 11, 11 and 10 bits: their counters fit into the processor's first cache. */
 const SHIFTS = [0, 11, 22] as const;
