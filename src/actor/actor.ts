@@ -172,10 +172,7 @@ export class Actor {
     return new Requests({
       ...{ partitions, scheduler, replies, features, idempotency, marks, stopped, copies },
       armTurn: () => this.armTurn(),
-      arrived: () => {
-        this.turnCpu.begin();
-        this.armTurn();
-      },
+      arrived: () => this.turnCpu.begin(),
       isClosing: () => this.closing !== null,
       isClustered: this.output.tenures !== undefined,
       log: (level, message, fields) => this.output.log(level, message, fields),

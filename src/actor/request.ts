@@ -39,6 +39,8 @@ import type { Scheduler, Work } from "./scheduler.js";
 export interface OwnRequests {
   /** Takes a request as if it had come from the gateway. */
   accept(frame: RequestFrame): void;
+  /** The same from the loop's call of who reads the socket, not from within a request: it may run at once. */
+  acceptRead(frame: RequestFrame): void;
   /** By their ids: who takes their replies. */
   readonly takers: Map<number, ReplyTaker>;
 }

@@ -97,6 +97,12 @@ export class Requests {
         accept: (frame) => {
           this.host.arrived();
           this.accept(frame);
+          this.host.armTurn();
+        },
+        acceptRead: (frame) => {
+          this.host.arrived();
+          this.scheduler.serveArrival(() => this.accept(frame));
+          this.host.marks.nobody();
         },
       },
       marks: host.marks,

@@ -96,6 +96,9 @@ export class Scheduler {
   private sampledFromMs: number | null = null;
   private nextCpuSample = Number.NEGATIVE_INFINITY;
   private waitingCount = 0;
+  /** Something arrives that may run at once; how long such runs have taken since the last other one. */
+  private isArriving = false;
+  private arrivalsMs = 0;
   private readonly now: () => number;
   private readonly cpuMs: () => number | null;
   private readonly runningMax: number;
@@ -178,6 +181,32 @@ export class Scheduler {
    * Call it again when it answers true: then something still waits.
    */
   run(): boolean {
+    this.arrivalsMs = 0;
+    return this.runSome();
+  }
+
+  /**
+   * For what the thread has read itself, outside of every slice: runs what is due after `submit`, so that no turn has
+   * to come for it. Once such runs have taken a slice, what arrives waits for `run`.
+   */
+  serveArrival(submit: () => void): void {
+    let waits = true;
+    this.isArriving = true;
+    try {
+      submit();
+      if (this.arrivalsMs < SLICE_MS) {
+        const startedMs = this.now();
+        waits = this.runSome();
+        // A statement that goes on when this returns takes a slice.
+        this.arrivalsMs += this.current === null ? this.now() - startedMs : SLICE_MS;
+      }
+    } finally {
+      this.isArriving = false;
+    }
+    if (waits) this.options.wake();
+  }
+
+  private runSome(): boolean {
     // A statement that waited for something else than its turn ended its slice without a word.
     if (this.current !== null) {
       this.sampledFromMs = null;
@@ -234,7 +263,7 @@ export class Scheduler {
     share.levels[level]!.push({ work, since: this.now(), go });
     this.waitingCount++;
     this.join(share);
-    this.options.wake();
+    if (!this.isArriving) this.options.wake();
   }
 
   private join(share: Share): void {

@@ -171,6 +171,34 @@ t.test("so many requests of a tenant run at once, and so many wait", async (t) =
   t.equal(ends.length, 4, "the next one begins when one has ended");
 });
 
+t.test("what the thread has read itself runs at once, for a slice between two turns", async (t) => {
+  const bench = new Bench();
+  const arrives = (name: string, ms: number): void => bench.scheduler.serveArrival(() => bench.short(1, name, ms));
+  arrives("a", 0.4);
+  arrives("b", 0.7);
+  t.same(bench.order, ["a", "b"]);
+  t.equal(bench.woken, 0, "nothing is left for a turn");
+  arrives("c", 0.1);
+  t.same(bench.order, ["a", "b"], "they have had their slice");
+  t.equal(bench.woken, 1);
+  await bench.turns(1);
+  arrives("d", 0.1);
+  t.same(bench.order, ["a", "b", "c", "d"]);
+  t.equal(bench.woken, 1);
+});
+
+t.test("a statement that gives way when it has arrived goes on in turns", async (t) => {
+  const bench = new Bench();
+  bench.scheduler.serveArrival(() => bench.long(1, "report", 1.2, 2));
+  t.same(bench.order, ["report"]);
+  t.equal(bench.woken, 1);
+  bench.scheduler.serveArrival(() => bench.short(2, "short", 0.1));
+  t.same(bench.order, ["report"]);
+  await bench.turns(3);
+  t.same(bench.order, ["report", "short", "report"]);
+  t.equal(bench.scheduler.waiting, 0);
+});
+
 t.test("counts", async (t) => {
   const overran: [number, number][] = [];
   let cpu = 0;

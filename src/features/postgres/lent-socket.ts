@@ -4,6 +4,7 @@
  * its own descriptor of the same socket, without reading or writing, until this one is given back. Made and owned by
  * wire-sessions.ts; docs/decisions/postgres-sockets-on-the-actors-thread.md.
  */
+import { writeSync } from "node:fs";
 import { Socket } from "node:net";
 // Node looks the global of this name up again at each use.
 import { performance } from "node:perf_hooks";
@@ -73,7 +74,7 @@ export class LentSocket {
     private readonly request: Request,
     /** The session's. */
     private readonly number: number,
-    descriptor: number,
+    private readonly descriptor: number,
     private readonly host: LentHost,
   ) {
     this.id = request.id;
@@ -106,12 +107,13 @@ export class LentSocket {
   private received(bytes: Uint8Array, length: number): boolean {
     const { queue } = this.groups;
     queue.push(Buffer.from(bytes.subarray(0, length)));
-    this.next(false);
+    this.next(false, true);
     // Not read on until room is made.
     return !queue.isFull;
   }
 
-  private next(all: boolean): void {
+  /** `isRead`: the loop has called because the client has sent something. */
+  private next(all: boolean, isRead = false): void {
     if (this.isBusy || this.isOver) return;
     if (this.wanted !== null) {
       this.giveBack(IS_THERE);
@@ -127,24 +129,26 @@ export class LentSocket {
     if (!this.groups.queue.isFull) this.socket.resume();
     if (group === null) return;
     if (group.ends) this.giveBack(HAS_GONE);
-    else this.ask(group.bytes);
+    else this.ask(group.bytes, isRead);
   }
 
-  private ask(messages: Buffer): void {
+  private ask(messages: Buffer, isRead: boolean): void {
     this.isBusy = true;
     this.kind = kindOfMessages(messages);
     this.askedMs = performance.now();
     this.asked = messages;
-    this.send(messages);
+    this.send(messages, isRead);
   }
 
-  private send(messages: Buffer): void {
+  private send(messages: Buffer, isRead = false): void {
     const { request, origin, number } = this;
     const body = Buffer.allocUnsafe(NUMBER_BYTES + messages.length);
     body.writeUInt32LE(number);
     body.set(messages, NUMBER_BYTES);
     const requestId = `${request.requestId}.${++this.count}`;
-    this.own.accept(new OwnFrame(origin, requestId, Date.now() + DEADLINE_MS, body));
+    const frame = new OwnFrame(origin, requestId, Date.now() + DEADLINE_MS, body);
+    if (isRead) this.own.acceptRead(frame);
+    else this.own.accept(frame);
   }
 
   // From the actor
@@ -190,7 +194,20 @@ export class LentSocket {
   }
 
   private write(bytes: Uint8Array): void {
-    if (!this.isOver && !this.socket.destroyed) this.socket.write(Buffer.from(bytes));
+    const { socket } = this;
+    if (this.isOver || socket.destroyed) return;
+    const written = socket.writableLength === 0 ? this.writeNow(bytes) : 0;
+    if (written < bytes.length) socket.write(Buffer.from(bytes.subarray(written)));
+  }
+
+  /** By the system call, without a copy and the stream's way to it. Answers how many bytes have left. */
+  private writeNow(bytes: Uint8Array): number {
+    try {
+      return writeSync(this.descriptor, bytes);
+    } catch {
+      // It takes no more, or the client has gone: the stream waits, or tells.
+      return 0;
+    }
   }
 
   /** What others notify. */
