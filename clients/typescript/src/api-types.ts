@@ -551,10 +551,14 @@ readonly page?: string | number | boolean | undefined;
 readonly pageSize?: string | number | boolean | undefined; 
 /** Another name for `limit`. */
 readonly page_size?: string | number | boolean | undefined; 
+/** Read what was there then: a time, or the number of a commit, within what GET /v1/history shows. */
+readonly as_of?: string | number | boolean | undefined; 
 /** `next_cursor` of the previous page. */
 readonly cursor?: string | number | boolean | undefined; }; }; readonly answer: { readonly items: readonly ({ readonly [name: string]: unknown; })[]; readonly documents: readonly ({ readonly [name: string]: unknown; })[]; readonly total: number; readonly page: number; readonly page_size: number; readonly next_cursor: string | null; } };
 /** One document. */
-"GET /v1/collections/{name}/documents/{id}": { readonly sent: { readonly params: { readonly name: string | number | boolean; readonly id: string | number | boolean; }; }; readonly answer: { readonly [name: string]: unknown; } };
+"GET /v1/collections/{name}/documents/{id}": { readonly sent: { readonly params: { readonly name: string | number | boolean; readonly id: string | number | boolean; }; readonly query?: { 
+/** Read what was there then: a time, or the number of a commit, within what GET /v1/history shows. */
+readonly as_of?: string | number | boolean | undefined; }; }; readonly answer: { readonly [name: string]: unknown; } };
 /** Replace a document with `data`. With `merge`, `data` is a merge patch (RFC 7386). */
 "PUT /v1/collections/{name}/documents/{id}": { readonly sent: { readonly params: { readonly name: string | number | boolean; readonly id: string | number | boolean; }; readonly body: { 
 /** A free-form JSON object. Fields of the schema have its types. */
@@ -565,6 +569,8 @@ readonly data?: { readonly [name: string]: unknown; } | undefined; readonly merg
 "DELETE /v1/collections/{name}/documents/{id}": { readonly sent: { readonly params: { readonly name: string | number | boolean; readonly id: string | number | boolean; }; }; readonly answer: undefined };
 /** Search documents by words, by similarity, by both, or by a filter alone. */
 "POST /v1/collections/{name}/search": { readonly sent: { readonly params: { readonly name: string | number | boolean; }; readonly body: { 
+/** Read what was there then: a time, or the number of a commit, within what GET /v1/history shows. */
+readonly as_of?: string | number | undefined; 
 /** Words, or a filter as an object. Words may be `+needed -unwanted "a phrase" prefix*`. */
 readonly query?: string | { readonly [name: string]: unknown; } | undefined; 
 /** `{field: value}`, `{"a.b": {$gt: 1}}`; operators $eq $ne $gt $gte $lt $lte $in $nin $exists $not $contains $all $size $elemMatch $regex $like $ilike, and $and $or $nor $not around filters. */
@@ -672,11 +678,15 @@ readonly inserted: number; } };
 /** Remove the vectors with these ids. Unknown ids are ignored. */
 "DELETE /v1/vectors/collections/{name}/vectors": { readonly sent: { readonly params: { readonly name: string | number | boolean; }; readonly body: { readonly ids: readonly (string)[]; }; }; readonly answer: { readonly deleted: number; } };
 /** One vector with its metadata. */
-"GET /v1/vectors/collections/{name}/vectors/{id}": { readonly sent: { readonly params: { readonly name: string | number | boolean; readonly id: string | number | boolean; }; }; readonly answer: { readonly id: string; readonly vector: readonly (number)[]; readonly metadata: { readonly [name: string]: unknown; } | null; } };
+"GET /v1/vectors/collections/{name}/vectors/{id}": { readonly sent: { readonly params: { readonly name: string | number | boolean; readonly id: string | number | boolean; }; readonly query?: { 
+/** Read what was there then: a time, or the number of a commit, within what GET /v1/history shows. */
+readonly as_of?: string | number | boolean | undefined; }; }; readonly answer: { readonly id: string; readonly vector: readonly (number)[]; readonly metadata: { readonly [name: string]: unknown; } | null; } };
 /** Remove one vector. */
 "DELETE /v1/vectors/collections/{name}/vectors/{id}": { readonly sent: { readonly params: { readonly name: string | number | boolean; readonly id: string | number | boolean; }; }; readonly answer: undefined };
 /** Search the vectors nearest to a vector or a text, optionally with a filter. distance is the metric's (cosine: 1 − cosine, l2: Euclidean, dot: −inner product, l1: sum of differences) and score grows with similarity (cosine: 1 − distance, l2 and l1: 1 / (1 + distance), dot: −distance). */
 "POST /v1/vectors/collections/{name}/search": { readonly sent: { readonly params: { readonly name: string | number | boolean; }; readonly body: { 
+/** Read what was there then: a time, or the number of a commit, within what GET /v1/history shows. */
+readonly as_of?: string | number | undefined; 
 /** An array of finite numbers. Its length is the collection's dimensions. */
 readonly vector?: unknown | undefined; 
 /** A text, which is embedded first. */
