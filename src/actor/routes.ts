@@ -9,6 +9,7 @@ import { ENDPOINTS, type EndpointName, MESSAGES, WIRE } from "../protocol/endpoi
 import type { Answer } from "../session/answer.js";
 import type { Handlers } from "./handler.js";
 import type { Request } from "./request.js";
+import { ofItsMoment } from "./table-doors.js";
 
 export interface Route {
   readonly endpoint: Endpoint;
@@ -22,7 +23,10 @@ export function compileRoutes(handlers: Handlers): Route[] {
   for (const endpoint of [...ENDPOINTS, ...MESSAGES, ...WIRE]) {
     // The endpoint's own validator makes the input that its handler is typed for.
     const handle = handlers[endpoint.name as EndpointName] as Route["handle"] | undefined;
-    if (handle !== undefined) routes.push({ endpoint, handle, validate: validatorOf(endpoint) });
+    if (handle === undefined) continue;
+    const { asOf } = endpoint as Endpoint;
+    const placed = asOf === undefined ? handle : ofItsMoment(handle, asOf);
+    routes.push({ endpoint, handle: placed, validate: validatorOf(endpoint) });
   }
   return routes;
 }

@@ -2,12 +2,17 @@
  * Checks of requests that reach tables in ways of their own (`Door` in protocol/endpoint.ts), and of those about the
  * past or what may be stale.
  */
+import type { Input } from "../bodies/validate.js";
 import type { Door, Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
+import type { Answer } from "../session/answer.js";
+import { pastAt } from "../session/as-of.js";
 import type { Tenant } from "../session/tenant.js";
 import { requireWholeTenant } from "../session/whole-rights.js";
 import { rightsOfCaller } from "./caller-rights.js";
 import type { Request } from "./request.js";
+
+type Handle = (request: Request, input: Input) => Answer | Promise<Answer>;
 
 const askerOf = (head: Request["head"]) => ({ rights: rightsOfCaller(head), isLed: head.lead !== undefined });
 
@@ -53,6 +58,20 @@ export function requireReadsPast({ name }: Endpoint): void {
     field: "X-Tessera-As-Of",
     hint: "Statements, documents, searches, vectors and the graph can be read as of a moment.",
   });
+}
+
+/** Calls the handler with a request about the moment that `as_of` of its input names; without one, as it is. */
+export function ofItsMoment(handle: Handle, where: "body" | "query"): Handle {
+  return (request, input) => {
+    const { as_of: moment, ...rest } = input[where] as { readonly as_of?: string | number };
+    if (moment === undefined) return handle(request, input);
+    const { tenant, head } = request;
+    const hidesMemories = requireWholeTenant(tenant, askerOf(head), "the past", "refused");
+    const past = pastAt(tenant, String(moment), hidesMemories, "as_of");
+    // The answer waits until what it has read is on disk.
+    tenant.sawEverything();
+    return request.inTenant(past, async (placed) => handle(placed, { ...input, [where]: rest }));
+  };
 }
 
 /** The same endpoints, as others reach what only the owner has. */

@@ -100,6 +100,13 @@ function noteStray(query: Readonly<Record<string, string>>, body: TObject | unde
       const message = `"${name}" is a field of the body. It has no effect as a query parameter.`;
       throw new DbError("invalid_request", message, { field: name, hint: `Send "${name}" in the body.` });
     }
+    if (name === "as_of") {
+      const message = "This endpoint cannot be asked about the past: as_of has no meaning here.";
+      throw new DbError("invalid_request", message, {
+        field: name,
+        hint: "Documents, searches and vectors can be read as of a moment; the past cannot be written.",
+      });
+    }
     notes.add(`The query parameter "${name.slice(0, 100)}" is not used: this endpoint has none.`);
   }
 }

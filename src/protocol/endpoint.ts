@@ -89,6 +89,8 @@ export interface EndpointSpec {
   readonly checksBody?: true;
   /** Codes of its own in place of general ones, of the same status. */
   readonly codes?: Readonly<Partial<Record<ErrorCode, ErrorCode>>>;
+  /** Its `as_of`, in the body or the query string, says of which moment of the past it reads. */
+  readonly asOf?: "body" | "query";
   /** Of the body the members "vector" and "values" are vectors, also in the items of "vectors". */
   readonly hasVectors?: true;
   /** Whole numbers of the body that a double cannot hold are BigInts: values for columns and properties. */

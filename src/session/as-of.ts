@@ -174,20 +174,21 @@ function presentView(tenant: Tenant): CatalogView {
 
 /**
  * `text`: a time as in RFC 3339, or the number of a commit. Throws as `stampOfMoment` does, and overloaded for a
- * moment.
+ * moment. `field`: where it stands.
  */
-export function pastAt(tenant: Tenant, text: string, hidesMemories: boolean): Tenant {
+export function pastAt(tenant: Tenant, text: string, hidesMemories: boolean, field = "X-Tessera-As-Of"): Tenant {
   const isSequence = /^\d+$/.test(text);
   const ms = Date.parse(text);
-  if (!isSequence && Number.isNaN(ms)) throw new DbError("invalid_request", NOT_A_MOMENT, { field: "X-Tessera-As-Of" });
+  if (!isSequence && Number.isNaN(ms)) {
+    const message = `${field} must be a time such as 2026-11-20T10:00:00Z, or the number of a commit.`;
+    throw new DbError("invalid_request", message, { field });
+  }
   const sequence = sequenceOfMoment(tenant, isSequence ? { sequence: Number(text) } : { micros: ms * 1000 });
   const shard = tenant.partition.shard as Shard;
   shard.flush();
   if (shard.appliedSequence < sequence) throw new DbError("overloaded", "The moment is being written; retry.");
   return pastOf(tenant, sequence, hidesMemories);
 }
-
-const NOT_A_MOMENT = "X-Tessera-As-Of must be a time such as 2026-11-20T10:00:00Z, or the number of a commit.";
 
 /**
  * Makes the same of a host, but for its shard, and for what is made from the newest entries only. `how`: what is said
@@ -224,7 +225,7 @@ function readOnlySequences(sequences: Sequences, how: string): Sequences {
   return { position, next: refuse("nextval()"), set: refuse("setval()"), release: () => {}, forget: () => {} };
 }
 
-const ONE_MOMENT = "Leave AS OF out, or the request's header X-Tessera-As-Of or X-Tessera-Consistency.";
+const ONE_MOMENT = "Leave AS OF (as_of) out, or the request's header X-Tessera-As-Of or X-Tessera-Consistency.";
 
 type PlainMoment = { readonly sequence: number } | { readonly micros: number };
 

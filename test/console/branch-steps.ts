@@ -78,6 +78,15 @@ async function differenceStep({ step, page, violations, strangers, corpus }: Too
     await page.getByRole("heading", { name: "2 rows" }).waitFor();
     await page.locator(".row-sides", { hasText: "guest 30" }).waitFor();
   });
+  await step("it is compared with the tenant as it is", async (t) => {
+    await page.getByLabel("Compare with").selectOption("the tenant as it is");
+    await page.getByRole("columnheader", { name: "The tenant" }).first().waitFor();
+    t.match(page.url(), /against=%40tenant/, "the address has it");
+    t.equal(await page.getByRole("button", { name: "Merge …" }).count(), 0, "only what it began with is merged");
+    t.same(await violations(), [], "of a comparison");
+    await page.getByLabel("Compare with").selectOption("what it began with");
+    await page.getByRole("columnheader", { name: "In the branch" }).first().waitFor();
+  });
 }
 
 async function mergeStep({ step, page, server, violations, fits, corpus }: Tools): Promise<void> {
@@ -174,6 +183,11 @@ async function pastStep({ step, page, server, violations, strangers, corpus }: T
     await page.getByRole("button", { name: "Undo", exact: true }).click();
     await page.getByText("hostile is as it was.").waitFor();
     t.same(await server.rows("SELECT count(*) FROM hostile"), [[corpus.length - 1]], "only rows with that");
+    await page.getByLabel("From", { exact: true }).fill(String(body.data.newest.sequence));
+    await page.getByRole("button", { name: "Compare", exact: true }).click();
+    await page.getByRole("row", { name: "hostile 0 0 1" }).waitFor();
+    await page.getByRole("columnheader", { name: "Then" }).waitFor();
+    t.same(await violations(), [], "of two moments");
     await page.getByRole("button", { name: "Forget", exact: true }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Forget" }).click();
     await page.getByText("not at all").waitFor();

@@ -24,8 +24,8 @@ t.test("a table with a dot in its name is not one of a schema", async (t) => {
   const ask = async (method: string, path: string, body?: object) =>
     (await server.expect(200, method, path, body, { token })).body.data;
   t.same((await ask("GET", "/v1/branches/try/diff")).tables, [
-    { table: dotted, added: 1, removed: 0, changed: 1, in_origin: 0 },
-    { table: inSchema, added: 0, removed: 0, changed: 1, in_origin: 0 },
+    { table: dotted, kind: "table", added: 1, removed: 0, changed: 1, in_origin: 0 },
+    { table: inSchema, kind: "table", added: 0, removed: 0, changed: 1, in_origin: 0 },
   ]);
   const some = (table: string) => ask("GET", `/v1/branches/try/diff?table=${encodeURIComponent(table)}`);
   t.same((await some(inSchema)).rows.length, 1);
@@ -245,7 +245,7 @@ t.test("a difference of any size comes as a stream, a row a line", async (t) => 
   t.same(all[0], { table: "item", change: "removed", before: { id: 1, v: "one" }, after: null, in_origin: false });
   t.same(new Set(all.slice(0, -1).map(({ before }) => before.id)).size, 12_000, "each row once");
   t.same(all.at(-1), {
-    tables: [{ table: "item", added: 0, removed: 2000, changed: 10_000, in_origin: 0 }],
+    tables: [{ table: "item", kind: "table", added: 0, removed: 2000, changed: 10_000, in_origin: 0 }],
     ...{ definitions: [], complete: true },
   });
   const some = await lines(await stream("?change=changed&limit=3&offset=1"));

@@ -176,7 +176,15 @@ t.test("tools that write, search and look things up", async (t) => {
   });
   const { tables } = await call("diff", { branch: "try" });
   t.match(await call("merge", { branch: "try", dry_run: true }), { merged: false, conflicts_total: 0 });
-  t.match(tables, [{ table: "city", added: 0, changed: 0 }]);
+  t.match(tables, [{ table: "city", kind: "table", added: 0, changed: 0 }]);
+  t.match(await call("diff", { branch: "try", against: "" }), {
+    tables: [{ table: "city", removed: tables[0].removed }],
+    definitions: [],
+  });
+  t.match(await call("diff", { from: 1 }), { error: { code: "query_error" } }, "older than what is kept");
+  for (const wrong of [{}, { branch: "try", from: 1 }, { branch: "try", to: 1 }, { from: 1, against: "try" }]) {
+    t.match(await call("diff", wrong), { error: { code: "invalid_request" } }, JSON.stringify(wrong));
+  }
   t.same(await call("branch_delete", { branch: "try" }), { deleted: true });
   t.match(await call("diff", { branch: "try" }), { error: { code: "not_found" } });
   const { text, note } = await call("generate_text", { prompt: "Hello!", max_tokens: 12, temperature: 0 });

@@ -280,6 +280,7 @@ const administration: Record<string, Case> = {
   },
   "history.set": { send: () => ({ body: { window_seconds: 60 } }) },
   "history.delete": { ...get(() => "/v1/history"), statuses: [204] },
+  "history.diff": { ...get(() => "/v1/history/diff?from=1"), statuses: [400] },
   "history.undo": { send: () => ({ body: { table: "none", as_of: 1 } }), statuses: [400] },
   "branches.create": { send: (_, n) => ({ body: { name: `made${n}` } }), statuses: [201] },
   "branches.get": { ...get(() => "/v1/branches/none"), statuses: [404] },

@@ -551,10 +551,14 @@ readonly page?: string | number | boolean | undefined;
 readonly pageSize?: string | number | boolean | undefined; 
 /** Another name for `limit`. */
 readonly page_size?: string | number | boolean | undefined; 
+/** Read what was there then: a time, or the number of a commit, within what GET /v1/history shows. */
+readonly as_of?: string | number | boolean | undefined; 
 /** `next_cursor` of the previous page. */
 readonly cursor?: string | number | boolean | undefined; }; }; readonly answer: { readonly items: readonly ({ readonly [name: string]: unknown; })[]; readonly documents: readonly ({ readonly [name: string]: unknown; })[]; readonly total: number; readonly page: number; readonly page_size: number; readonly next_cursor: string | null; } };
 /** One document. */
-"GET /v1/collections/{name}/documents/{id}": { readonly sent: { readonly params: { readonly name: string | number | boolean; readonly id: string | number | boolean; }; }; readonly answer: { readonly [name: string]: unknown; } };
+"GET /v1/collections/{name}/documents/{id}": { readonly sent: { readonly params: { readonly name: string | number | boolean; readonly id: string | number | boolean; }; readonly query?: { 
+/** Read what was there then: a time, or the number of a commit, within what GET /v1/history shows. */
+readonly as_of?: string | number | boolean | undefined; }; }; readonly answer: { readonly [name: string]: unknown; } };
 /** Replace a document with `data`. With `merge`, `data` is a merge patch (RFC 7386). */
 "PUT /v1/collections/{name}/documents/{id}": { readonly sent: { readonly params: { readonly name: string | number | boolean; readonly id: string | number | boolean; }; readonly body: { 
 /** A free-form JSON object. Fields of the schema have its types. */
@@ -565,6 +569,8 @@ readonly data?: { readonly [name: string]: unknown; } | undefined; readonly merg
 "DELETE /v1/collections/{name}/documents/{id}": { readonly sent: { readonly params: { readonly name: string | number | boolean; readonly id: string | number | boolean; }; }; readonly answer: undefined };
 /** Search documents by words, by similarity, by both, or by a filter alone. */
 "POST /v1/collections/{name}/search": { readonly sent: { readonly params: { readonly name: string | number | boolean; }; readonly body: { 
+/** Read what was there then: a time, or the number of a commit, within what GET /v1/history shows. */
+readonly as_of?: string | number | undefined; 
 /** Words, or a filter as an object. Words may be `+needed -unwanted "a phrase" prefix*`. */
 readonly query?: string | { readonly [name: string]: unknown; } | undefined; 
 /** `{field: value}`, `{"a.b": {$gt: 1}}`; operators $eq $ne $gt $gte $lt $lte $in $nin $exists $not $contains $all $size $elemMatch $regex $like $ilike, and $and $or $nor $not around filters. */
@@ -672,11 +678,15 @@ readonly inserted: number; } };
 /** Remove the vectors with these ids. Unknown ids are ignored. */
 "DELETE /v1/vectors/collections/{name}/vectors": { readonly sent: { readonly params: { readonly name: string | number | boolean; }; readonly body: { readonly ids: readonly (string)[]; }; }; readonly answer: { readonly deleted: number; } };
 /** One vector with its metadata. */
-"GET /v1/vectors/collections/{name}/vectors/{id}": { readonly sent: { readonly params: { readonly name: string | number | boolean; readonly id: string | number | boolean; }; }; readonly answer: { readonly id: string; readonly vector: readonly (number)[]; readonly metadata: { readonly [name: string]: unknown; } | null; } };
+"GET /v1/vectors/collections/{name}/vectors/{id}": { readonly sent: { readonly params: { readonly name: string | number | boolean; readonly id: string | number | boolean; }; readonly query?: { 
+/** Read what was there then: a time, or the number of a commit, within what GET /v1/history shows. */
+readonly as_of?: string | number | boolean | undefined; }; }; readonly answer: { readonly id: string; readonly vector: readonly (number)[]; readonly metadata: { readonly [name: string]: unknown; } | null; } };
 /** Remove one vector. */
 "DELETE /v1/vectors/collections/{name}/vectors/{id}": { readonly sent: { readonly params: { readonly name: string | number | boolean; readonly id: string | number | boolean; }; }; readonly answer: undefined };
 /** Search the vectors nearest to a vector or a text, optionally with a filter. distance is the metric's (cosine: 1 − cosine, l2: Euclidean, dot: −inner product, l1: sum of differences) and score grows with similarity (cosine: 1 − distance, l2 and l1: 1 / (1 + distance), dot: −distance). */
 "POST /v1/vectors/collections/{name}/search": { readonly sent: { readonly params: { readonly name: string | number | boolean; }; readonly body: { 
+/** Read what was there then: a time, or the number of a commit, within what GET /v1/history shows. */
+readonly as_of?: string | number | undefined; 
 /** An array of finite numbers. Its length is the collection's dimensions. */
 readonly vector?: unknown | undefined; 
 /** A text, which is embedded first. */
@@ -2367,6 +2377,30 @@ readonly sequence: number;
 readonly at: string; }; } };
 /** Forget the tenant's past, but for what its branches need. */
 "DELETE /v1/history": { readonly sent: Nothing; readonly answer: undefined };
+/** What has changed between two moments of the tenant, row by row, with both values. It takes as long as there are changes. With Accept: application/x-ndjson the answer is a stream, as that of a branch's difference. */
+"GET /v1/history/diff": { readonly sent: { readonly query: { 
+/** A time, or the number of a commit. */
+readonly from: string | number | boolean; 
+/** The same. Default: now. */
+readonly to?: string | number | boolean | undefined; 
+/** Only this table. */
+readonly table?: string | number | boolean | undefined; 
+/** `rows` has only these. `tables` counts all. */
+readonly change?: "added" | "removed" | "changed" | undefined; 
+/** Rows that are shown. Default: 100, at most 9,999; of a stream: all. */
+readonly limit?: string | number | boolean | undefined; 
+/** So many rows before them are left out. */
+readonly offset?: string | number | boolean | undefined; }; }; readonly answer: { readonly tables: readonly ({ readonly table: string; 
+/** A graph has two tables: of its nodes, and of its relationships. */
+readonly kind: "table" | "collection" | "graph" | "vectors"; readonly added: number; readonly removed: number; readonly changed: number; 
+/** So many of these rows the origin has as the branch has them, as after a merge of some tables. Only where a branch is compared with what it began with. */
+readonly in_origin?: number | undefined; })[]; 
+/** In the order of their keys, up to `limit`; those of tables that were made, dropped, emptied or rewritten come last. */
+readonly rows: readonly ({ readonly table: string; readonly change: "added" | "removed" | "changed"; readonly before: { readonly [name: string]: unknown; } | null; readonly after: { readonly [name: string]: unknown; } | null; readonly in_origin?: boolean | undefined; })[]; 
+/** Tables whose definition has been changed, made or dropped. */
+readonly definitions: readonly (string)[]; 
+/** False: there are more rows after those. */
+readonly complete: boolean; } };
 /** Make the rows of tables what they were at an earlier moment, in one transaction, with all constraints checked. Triggers do not fire. */
 "POST /v1/history/undo": { readonly sent: { readonly body: { 
 /** With the schema and a dot, where that is not `public`. Where a name has a dot of its own, in quotes: `"a.b"`. */
@@ -2473,10 +2507,12 @@ readonly held_bytes: number; readonly quota_bytes: number | null; } };
 "DELETE /v1/branches/{name}": { readonly sent: { readonly params: { 
 /** 1 to 63 characters of a-z, 0-9, - and _. */
 readonly name: string | number | boolean; }; }; readonly answer: undefined };
-/** What the branch has changed since it was forked, row by row, with both values. It takes as long as there are changes. With Accept: application/x-ndjson the answer is a stream of all rows, one a line; the last line has the rest of the answer, or the error. */
+/** What the branch has changed since it was forked, or has otherwise than another one, row by row, with both values. It takes as long as there are changes. With Accept: application/x-ndjson the answer is a stream of all rows, one a line; the last line has the rest of the answer, or the error. */
 "GET /v1/branches/{name}/diff": { readonly sent: { readonly params: { 
 /** 1 to 63 characters of a-z, 0-9, - and _. */
 readonly name: string | number | boolean; }; readonly query?: { 
+/** Compare with this branch as it is, in place of what the branch began with. Empty: with the tenant itself. */
+readonly against?: string | number | boolean | undefined; 
 /** Only this table. */
 readonly table?: string | number | boolean | undefined; 
 /** `rows` has only these. `tables` counts all. */
@@ -2484,12 +2520,14 @@ readonly change?: "added" | "removed" | "changed" | undefined;
 /** Rows that are shown. Default: 100, at most 9,999; of a stream: all. */
 readonly limit?: string | number | boolean | undefined; 
 /** So many rows before them are left out. */
-readonly offset?: string | number | boolean | undefined; }; }; readonly answer: { readonly tables: readonly ({ readonly table: string; readonly added: number; readonly removed: number; readonly changed: number; 
-/** So many of these rows the origin has as the branch has them, as after a merge of some tables. */
-readonly in_origin: number; })[]; 
-/** In the order of their keys, up to `limit`. */
-readonly rows: readonly ({ readonly table: string; readonly change: "added" | "removed" | "changed"; readonly before: { readonly [name: string]: unknown; } | null; readonly after: { readonly [name: string]: unknown; } | null; readonly in_origin: boolean; })[]; 
-/** Tables whose definition the branch has changed, made or dropped. */
+readonly offset?: string | number | boolean | undefined; }; }; readonly answer: { readonly tables: readonly ({ readonly table: string; 
+/** A graph has two tables: of its nodes, and of its relationships. */
+readonly kind: "table" | "collection" | "graph" | "vectors"; readonly added: number; readonly removed: number; readonly changed: number; 
+/** So many of these rows the origin has as the branch has them, as after a merge of some tables. Only where a branch is compared with what it began with. */
+readonly in_origin?: number | undefined; })[]; 
+/** In the order of their keys, up to `limit`; those of tables that were made, dropped, emptied or rewritten come last. */
+readonly rows: readonly ({ readonly table: string; readonly change: "added" | "removed" | "changed"; readonly before: { readonly [name: string]: unknown; } | null; readonly after: { readonly [name: string]: unknown; } | null; readonly in_origin?: boolean | undefined; })[]; 
+/** Tables whose definition has been changed, made or dropped. */
 readonly definitions: readonly (string)[]; 
 /** False: there are more rows after those. */
 readonly complete: boolean; } };

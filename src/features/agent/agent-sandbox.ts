@@ -6,7 +6,7 @@ import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
 import { isAdministrator } from "../../session/owner.js";
 import type { Tenant } from "../../session/tenant.js";
-import { diffOf } from "../branches/branch-diff.js";
+import { diffOf, sinceFork } from "../branches/branch-diff.js";
 import { endBranch, inBranch, isThere } from "../branches/branch-life.js";
 import { branchNumber, createBranch } from "../branches/make-branch.js";
 import type { AgentSandbox, ToolBounds } from "./agent-tools.js";
@@ -47,7 +47,7 @@ export async function forkFor(request: Request, name: string, callTool: CallTool
     call: (tool, args, bounds) =>
       inBranch(partition, number, branch, () => callTool(request, partition.tenant(number), tool, args, bounds)),
     outcome: async () => {
-      const { plain } = await inBranch(partition, number, branch, () => diffOf(request, number));
+      const { plain } = await inBranch(partition, number, branch, () => diffOf(request, sinceFork(request, number)));
       const isSame = plain.tables.length === 0 && plain.definitions.length === 0;
       if (isSame) await discard();
       return { branch: isThere(partition, number, branch) ? name : null, ...plain };

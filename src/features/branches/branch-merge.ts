@@ -86,7 +86,7 @@ async function mergeInto(
   const layers = request.partition.shard.layers!;
   if (!isThere(request.partition, number, branch)) throw branchEnded();
   const { writes: before } = branch;
-  const tables = await branchTables(request, number, branch, true);
+  const tables = await branchTables(request, number, branch);
   const origin = request.tenant;
   const session = new Session(origin, { ...sessionOptions(request, "routes"), isolation: "serializable" });
   session.begin({});
@@ -102,7 +102,7 @@ async function mergeInto(
     const whole = changed ?? NOTHING;
     const merge = new RowMerge(session.contextFor(request), conflicts, resolve !== undefined);
     const ask = askIn(session, request);
-    for await (const difference of rowDifferences(request, number, branch, tables, { sinceMerge: true })) {
+    for await (const difference of rowDifferences(request, number, branch, tables)) {
       if (!isWanted(difference.table)) continue;
       if (whole.has(storageIdOf(difference.key))) merge.takeWhole(difference);
       else merge.take(difference);

@@ -5,10 +5,10 @@ import type { Handlers } from "../../actor/handler.js";
 import { pageOf } from "../../bodies/paging.js";
 import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
-import { diffOf, NDJSON, streamDiff } from "./branch-diff.js";
+import { answerDiff, betweenMoments, sinceFork, withOther } from "./branch-diff.js";
 import { endBranch } from "./branch-life.js";
 import { mergeBranch } from "./branch-merge.js";
-import { branchNumber, changeBranch, createBranch, layersOf, rootOf, shownBranch } from "./make-branch.js";
+import { branchNumber, changeBranch, createBranch, layersOf, otherNumber, rootOf, shownBranch } from "./make-branch.js";
 import { undo } from "./undo.js";
 
 export const branchHandlers = {
@@ -34,14 +34,12 @@ export const branchHandlers = {
     await request.durable();
     return { plain: null };
   },
-  "branches.diff": (request, { params, query: { table, change, limit, offset } }) => {
-    const [accept = ""] = request.head.media;
-    const wanted = {
-      ...{ table, change, offset: Number(offset ?? 0) },
-      ...(limit !== undefined && { limit: Number(limit) }),
-    };
+  "branches.diff": (request, { params, query: { against, ...query } }) => {
     const number = branchNumber(request, params.name);
-    return accept.includes(NDJSON) ? streamDiff(request, number, wanted) : diffOf(request, number, wanted);
+    if (against === undefined) return answerDiff(request, sinceFork(request, number), query);
+    return answerDiff(request, withOther(request, number, otherNumber(request, against)), query);
   },
+  "history.diff": async (request, { query: { from, to, ...query } }) =>
+    answerDiff(request, await betweenMoments(request, from, to), query),
   "branches.merge": (request, { params, body }) => mergeBranch(request, branchNumber(request, params.name), body ?? {}),
 } satisfies Handlers;

@@ -250,6 +250,11 @@ export function branchNumber(request: Request, name: string, field = "name"): nu
   return number;
 }
 
+/** What a branch is compared with: another one, or the tenant itself (""). Throws not_found. */
+export function otherNumber(request: Request, against: string): number {
+  return against === "" ? rootOf(request) : branchNumber(request, against, "against");
+}
+
 /** Of a branch that is there. */
 export function shownBranch(layers: LayeredEngine, number: number) {
   const { name, origin, start, merges, createdAt, createdBy, expiresAtMs, quotaBytes }: Branch =

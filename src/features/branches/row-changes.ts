@@ -1,5 +1,5 @@
 /**
- * What a branch has changed since it was forked: rows of tables, and definitions. Asked by branch-diff.ts and
+ * What a branch has changed since it was merged last, or forked: rows of tables, and definitions. Asked by
  * branch-merge.ts.
  */
 import type { Request } from "../../actor/request.js";
@@ -23,6 +23,8 @@ export type Row = Value[];
 
 export interface RowDifference {
   readonly table: TableDef;
+  /** What `before` is a row of; absent: `table`. */
+  readonly tableBefore?: TableDef;
   /** Of the origin. */
   readonly key: Uint8Array;
   readonly before: Row | null;
@@ -41,15 +43,14 @@ export interface BranchTables {
 
 const KEYS_AT_ONCE = 256;
 
-/** `sinceMerge`: they began with what the last merge of definitions left. */
+/** They began with what the last merge of definitions left, or else with the fork. */
 export async function branchTables(
   request: Request,
   number: number,
   { origin, start, merges }: Branch,
-  sinceMerge = false,
 ): Promise<BranchTables> {
   const { partition } = request;
-  const { sequence } = (sinceMerge ? merges.definitions : null) ?? start;
+  const { sequence } = merges.definitions ?? start;
   const past = await pastTenant(partition.tenant(origin), sequence, request);
   const before = tablesOf(past);
   const now = tablesOf(partition.tenant(number));
@@ -59,18 +60,18 @@ export async function branchTables(
     new Map([...tables.values()].map((table) => [table.id, table]));
   const [idsBefore, idsNow] = [byId(before), byId(now)];
   // Also rows that the branch has dropped, or does not audit any more.
-  noteReads(new Map([...auditedReads(now), ...auditedReads(before)]).values(), request.audited());
+  noteReads(new Map([...auditedReads(now.values()), ...auditedReads(before.values())]).values(), request.audited());
   const made = [...now.values()].filter((table) => !isSame(table, idsBefore.get(table.id)));
   const dropped = [...before.values()].filter(({ id }) => !idsNow.has(id));
   return { now, before, changed: [...made, ...dropped] };
 }
 
-function auditedReads(tables: ReadonlyMap<number, TableDef>): [id: number, table: TableDef][] {
-  return [...tables.values()].flatMap((table) => (table.audit?.includes("read") ? [[table.id, table]] : []));
+export function auditedReads(tables: Iterable<TableDef>): [id: number, table: TableDef][] {
+  return [...tables].flatMap((table) => (table.audit?.includes("read") ? [[table.id, table]] : []));
 }
 
 /** By storage id. */
-function tablesOf(tenant: Tenant): ReadonlyMap<number, TableDef> {
+export function tablesOf(tenant: Tenant): ReadonlyMap<number, TableDef> {
   return tenant.withDefinitions((catalog) => new Map(catalog.tables().map((table) => [storageOf(table), table])));
 }
 
@@ -80,14 +81,10 @@ export interface KeyChange {
   readonly key: Uint8Array;
   readonly base: Uint8Array | undefined;
   readonly theirs: Uint8Array | undefined;
-  /** If it was asked for: what the origin has by now. */
-  readonly ours?: Uint8Array | undefined;
 }
 
 export interface Sought {
   readonly isWanted?: (space: number) => boolean;
-  /** Also what the origin has by now. */
-  readonly withOurs?: boolean;
   /** What has changed since the last merge, where there was one, and not since the fork. */
   readonly sinceMerge?: boolean;
 }
@@ -98,7 +95,7 @@ export async function* keyChanges(
   number: number,
   branch: Branch,
   yieldTurn: () => Promise<void>,
-  { isWanted = () => true, withOurs = false, sinceMerge = false }: Sought = {},
+  { isWanted = () => true, sinceMerge = false }: Sought = {},
 ): AsyncIterable<KeyChange> {
   for (let keys = layers.changedKeys(number, null, KEYS_AT_ONCE); keys.length > 0; ) {
     const wanted = keys.filter((own) => isWanted(own[4]!));
@@ -106,9 +103,8 @@ export async function* keyChanges(
     // One read for all of them takes a fraction of the time of one each.
     const bases = basesOf(layers, branch, wanted, sinceMerge);
     const theirs = layers.getMany(wanted);
-    const ours = withOurs ? layers.getMany(ofOrigin) : [];
     for (const [i, key] of ofOrigin.entries()) {
-      const change = { key, base: bases[i], theirs: theirs[i], ours: ours[i] };
+      const change = { key, base: bases[i], theirs: theirs[i] };
       if (!sameBytes(change.base, change.theirs)) yield change;
     }
     if (wanted.length < keys.length) return;
@@ -145,17 +141,16 @@ export function basesOf(
   return bases;
 }
 
-/** Rows that are not as they were, in the order of their keys. `more`: what is asked for beside them. */
+/** Rows that are not as they were when the branch was merged last, in the order of their keys. */
 export async function* rowDifferences(
   { partition, yieldTurn }: Pick<Request, "partition" | "yieldTurn">,
   number: number,
   branch: Branch,
   { now, before }: BranchTables,
-  more: Pick<Sought, "withOurs" | "sinceMerge"> = {},
 ): AsyncIterable<RowDifference> {
-  const sought = { ...more, isWanted: (space: number) => space <= SPACE.rows };
+  const sought = { sinceMerge: true, isWanted: (space: number) => space <= SPACE.rows };
   for await (const change of keyChanges(partition.shard.layers!, number, branch, yieldTurn, sought)) {
-    const { key, base, theirs, ours } = change;
+    const { key, base, theirs } = change;
     if (key[4] !== SPACE.rows) continue;
     const storageId = storageIdOf(key);
     const [tableNow, tableBefore] = [now.get(storageId), before.get(storageId)];
@@ -163,8 +158,6 @@ export async function* rowDifferences(
     if (table === undefined) continue;
     yield {
       ...{ table, key },
-      // The origin writes what it takes over as the branch has written it.
-      ...(more.withOurs === true && { inOrigin: sameBytes(ours, theirs) }),
       before: tableBefore === undefined ? null : rowOf(tableBefore, base),
       after: tableNow === undefined ? null : rowOf(tableNow, theirs),
     };
@@ -180,7 +173,7 @@ export function sameDefinition(a: TableDef, b: TableDef): boolean {
   return sameBytes(encodeTable(a), encodeTable(b));
 }
 
-function rowOf(table: TableDef, record: Uint8Array | undefined): Row | null {
+export function rowOf(table: TableDef, record: Uint8Array | undefined): Row | null {
   return record === undefined ? null : rowOfRecord(layoutOf(table), record);
 }
 

@@ -7,10 +7,24 @@ import { Parameters, Strict } from "../../protocol/endpoints/schemas.js";
 import { DbError } from "../../protocol/errors.js";
 import { HISTORY_SECONDS_MAX } from "../../protocol/limits.js";
 import { isAdministrator } from "../../session/owner.js";
-import { DIFF_ROWS_DEFAULT, diffOf } from "../branches/branch-diff.js";
+import {
+  betweenMoments,
+  type Compared,
+  DIFF_ROWS_DEFAULT,
+  diffOf,
+  sinceFork,
+  withOther,
+} from "../branches/branch-diff.js";
 import { endBranch, inBranch, requireEndable } from "../branches/branch-life.js";
 import { mergeBranch } from "../branches/branch-merge.js";
-import { branchNumber, createBranch, layersOf, plannedBranch, shownBranch } from "../branches/make-branch.js";
+import {
+  branchNumber,
+  createBranch,
+  layersOf,
+  otherNumber,
+  plannedBranch,
+  shownBranch,
+} from "../branches/make-branch.js";
 import { undo } from "../branches/undo.js";
 import { dryRunArgument, runStatement } from "./run-statement.js";
 import { READS, resultOf, type Tool } from "./tool.js";
@@ -19,6 +33,9 @@ import { READS, resultOf, type Tool } from "./tool.js";
 const TTL_SECONDS_DEFAULT = 86_400;
 
 const name = Type.String({ pattern: BRANCH_NAME.source, description: "1 to 63 characters of a-z, 0-9, - and _." });
+const Moment = Type.Union([Type.String({ minLength: 1 }), Type.Integer({ minimum: 0 })], {
+  description: "A time such as 2026-11-20T10:00:00Z, or the number of a commit.",
+});
 const WRITES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false };
 
 const branch: Tool = {
@@ -76,21 +93,45 @@ const branchExecute: Tool = {
 const diff: Tool = {
   name: "diff",
   door: "all",
-  title: "What a branch has changed",
-  description: "Counts and shows the rows that a branch has added, removed and changed, with both values.",
+  title: "What has changed",
+  description:
+    "Counts and shows the rows that were added, removed and changed, with both values: what a branch has changed, what it has otherwise than another one (against), or what the data itself has changed between two moments (from, to).",
   input: Strict({
-    branch: name,
+    branch: Type.Optional(name),
+    against: Type.Optional(
+      Type.Union([name, Type.Literal("")], { description: "Another branch as it is; empty: the data itself." }),
+    ),
+    from: Type.Optional(Moment),
+    to: Type.Optional(Moment),
     table: Type.Optional(Type.String()),
     limit: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 1000, description: "Rows that are shown. Default: 100." }),
     ),
   }),
   ...READS,
-  call: async ({ request }, { branch: of, table, limit = DIFF_ROWS_DEFAULT }) => {
+  call: async ({ request }, { table, limit = DIFF_ROWS_DEFAULT, ...what }) => {
     requireAdministrator(request);
-    return resultOf(await diffOf(request, branchNumber(request, of, "branch"), { table, limit }), "diff");
+    return resultOf(await diffOf(request, await comparedBy(request, what), { table, limit }), "diff");
   },
 };
+
+interface WantedDiff {
+  readonly branch?: string | undefined;
+  readonly against?: string | undefined;
+  readonly from?: string | number | undefined;
+  readonly to?: string | number | undefined;
+}
+
+/** Throws invalid_request. */
+async function comparedBy(request: Request, { branch: of, against, from, to }: WantedDiff): Promise<Compared> {
+  if ((of === undefined) === (from === undefined) || (of === undefined ? against : to) !== undefined) {
+    const message = 'Name a "branch", with or without "against"; or the moment "from", with or without "to".';
+    throw new DbError("invalid_request", message, { field: of === undefined ? "from" : "branch" });
+  }
+  if (of === undefined) return betweenMoments(request, String(from), to === undefined ? undefined : String(to));
+  const number = branchNumber(request, of, "branch");
+  return against === undefined ? sinceFork(request, number) : withOther(request, number, otherNumber(request, against));
+}
 
 const merge: Tool = {
   name: "merge",
@@ -123,9 +164,7 @@ const undoTool: Tool = {
   input: Strict({
     table: Type.Optional(Type.String({ minLength: 1 })),
     tables: Type.Optional(TablesToRestore),
-    as_of: Type.Union([Type.String(), Type.Integer({ minimum: 0 })], {
-      description: "A time such as 2026-11-20T10:00:00Z, or the number of a commit.",
-    }),
+    as_of: Moment,
     where: Type.Optional(
       Type.String({ minLength: 1, description: "A condition of SQL: only rows for which it is true, now or then." }),
     ),
@@ -165,7 +204,7 @@ const branchDelete: Tool = {
 /** The branch, and what goes with it. */
 async function plannedEnd(request: Request, number: number) {
   requireEndable(request.partition, number);
-  const { plain: lost } = await diffOf(request, number, { limit: 0 });
+  const { plain: lost } = await diffOf(request, sinceFork(request, number), { limit: 0 });
   const { tables, definitions } = lost;
   return { branch: shownBranch(layersOf(request), number), lost: { tables, definitions } };
 }

@@ -59,19 +59,42 @@ const ChangedRow = Type.Object({
 });
 
 const InOrigin = Type.Integer({
-  description: "So many of these rows the origin has as the branch has them, as after a merge of some tables.",
+  description:
+    "So many of these rows the origin has as the branch has them, as after a merge of some tables. Only where a branch is compared with what it began with.",
+});
+
+const Kind = Type.Enum(["table", "collection", "graph", "vectors"], {
+  description: "A graph has two tables: of its nodes, and of its relationships.",
 });
 
 const Diff = Type.Object({
-  tables: Type.Array(Type.Object({ table: Type.String(), ...Counts, in_origin: InOrigin })),
-  rows: Type.Array(Type.Object({ ...ChangedRow.properties, in_origin: Type.Boolean() }), {
-    description: "In the order of their keys, up to `limit`.",
+  tables: Type.Array(Type.Object({ table: Type.String(), kind: Kind, ...Counts, in_origin: Type.Optional(InOrigin) })),
+  rows: Type.Array(Type.Object({ ...ChangedRow.properties, in_origin: Type.Optional(Type.Boolean()) }), {
+    description:
+      "In the order of their keys, up to `limit`; those of tables that were made, dropped, emptied or rewritten come last.",
   }),
   definitions: Type.Array(Type.String(), {
-    description: "Tables whose definition the branch has changed, made or dropped.",
+    description: "Tables whose definition has been changed, made or dropped.",
   }),
   complete: Type.Boolean({ description: "False: there are more rows after those." }),
 });
+
+/** Which rows a difference shows. */
+const ShownRows = {
+  table: Type.Optional(Type.String({ description: "Only this table." })),
+  change: Type.Optional(
+    Type.Enum(["added", "removed", "changed"], { description: "`rows` has only these. `tables` counts all." }),
+  ),
+  limit: Type.Optional(
+    Type.String({
+      pattern: "^[0-9]{1,4}$",
+      description: "Rows that are shown. Default: 100, at most 9,999; of a stream: all.",
+    }),
+  ),
+  offset: Type.Optional(
+    Type.String({ pattern: "^[0-9]{1,9}$", description: "So many rows before them are left out." }),
+  ),
+};
 
 const Merged = Type.Object({
   merged: Type.Boolean({ description: "False: nothing was written, because of the conflicts or of `dry_run`." }),
@@ -173,6 +196,25 @@ export const branchEndpoints = [
     access: "admin",
     home: "tenant",
     status: 204,
+  },
+  {
+    name: "history.diff",
+    door: "all",
+    method: "GET",
+    path: "/v1/history/diff",
+    summary:
+      "What has changed between two moments of the tenant, row by row, with both values. It takes as long as there are changes. With Accept: application/x-ndjson the answer is a stream, as that of a branch's difference.",
+    tag: "branches",
+    access: "member",
+    home: "tenant",
+    pages: { items: "rows" },
+    query: Strict({
+      from: Type.String({ minLength: 1, description: "A time, or the number of a commit." }),
+      to: Type.Optional(Type.String({ minLength: 1, description: "The same. Default: now." })),
+      ...ShownRows,
+    }),
+    streamedReply: ["application/x-ndjson"],
+    response: Diff,
   },
   {
     name: "history.undo",
@@ -284,26 +326,21 @@ export const branchEndpoints = [
     method: "GET",
     path: "/v1/branches/{name}/diff",
     summary:
-      "What the branch has changed since it was forked, row by row, with both values. It takes as long as there are changes. With Accept: application/x-ndjson the answer is a stream of all rows, one a line; the last line has the rest of the answer, or the error.",
+      "What the branch has changed since it was forked, or has otherwise than another one, row by row, with both values. It takes as long as there are changes. With Accept: application/x-ndjson the answer is a stream of all rows, one a line; the last line has the rest of the answer, or the error.",
     tag: "branches",
     access: "member",
     home: "tenant",
     params: ofBranch,
     pages: { items: "rows" },
     query: Strict({
-      table: Type.Optional(Type.String({ description: "Only this table." })),
-      change: Type.Optional(
-        Type.Enum(["added", "removed", "changed"], { description: "`rows` has only these. `tables` counts all." }),
-      ),
-      limit: Type.Optional(
+      against: Type.Optional(
         Type.String({
-          pattern: "^[0-9]{1,4}$",
-          description: "Rows that are shown. Default: 100, at most 9,999; of a stream: all.",
+          pattern: `^$|${BRANCH_NAME.source}`,
+          description:
+            "Compare with this branch as it is, in place of what the branch began with. Empty: with the tenant itself.",
         }),
       ),
-      offset: Type.Optional(
-        Type.String({ pattern: "^[0-9]{1,9}$", description: "So many rows before them are left out." }),
-      ),
+      ...ShownRows,
     }),
     streamedReply: ["application/x-ndjson"],
     response: Diff,

@@ -2,7 +2,7 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { SEARCH_LIMIT_MAX } from "../limits.js";
-import { AnyObject, Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
+import { AnyObject, AsOf, AsOfQuery, Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
 
 const collectionFields = {
   name: Type.String(),
@@ -225,8 +225,10 @@ export const collectionEndpoints = [
     home: "tenant",
     params: collectionName,
     pages: { items: "items", total: "total", after: { parameter: "cursor", member: "next_cursor" } },
+    asOf: "query",
     query: Strict({
       ...PageQuery,
+      ...AsOfQuery,
       cursor: Type.Optional(Type.String({ description: "`next_cursor` of the previous page." })),
     }),
     response: Type.Object({
@@ -248,6 +250,8 @@ export const collectionEndpoints = [
     access: "member",
     home: "tenant",
     params: documentId,
+    asOf: "query",
+    query: Strict(AsOfQuery),
     response: Document,
   },
   {
@@ -313,7 +317,9 @@ export const collectionEndpoints = [
     access: "member",
     home: "tenant",
     params: collectionName,
+    asOf: "body",
     body: Strict({
+      as_of: AsOf,
       query: Type.Optional(
         Type.Union([Type.String({ maxLength: 10_000 }), AnyObject], {
           description: 'Words, or a filter as an object. Words may be `+needed -unwanted "a phrase" prefix*`.',

@@ -102,6 +102,22 @@ export const QueryResult = Type.Object({
 });
 
 /** Both ways of paging are in use. */
+/** Of a request that reads: the moment of the tenant's past. */
+export const AsOfQuery = {
+  as_of: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: "Read what was there then: a time, or the number of a commit, within what GET /v1/history shows.",
+    }),
+  ),
+};
+
+export const AsOf = Type.Optional(
+  Type.Union([Type.String({ minLength: 1 }), Type.Integer({ minimum: 0 })], {
+    description: "Read what was there then: a time, or the number of a commit, within what GET /v1/history shows.",
+  }),
+);
+
 export const PageQuery = {
   limit: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
   offset: Type.Optional(Type.String({ pattern: "^[0-9]{1,9}$" })),

@@ -2,7 +2,7 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { LIST_PAGE_MAX, MAP_NUMBERS_MAX, MAP_POINTS_MAX, SEARCH_LIMIT_MAX, VECTOR_DIMENSIONS_MAX } from "../limits.js";
-import { bound, CollectionName, Nullable, PageQuery, Strict, sql, Timestamp } from "./schemas.js";
+import { AsOf, AsOfQuery, bound, CollectionName, Nullable, PageQuery, Strict, sql, Timestamp } from "./schemas.js";
 
 // Numbers are checked where they are copied into a vector: once, and with a message that names the place.
 const VectorIn = Type.Unknown({
@@ -216,6 +216,8 @@ export const vectorEndpoints = [
     access: "member",
     ...shared,
     params: vectorId,
+    asOf: "query",
+    query: Strict(AsOfQuery),
     response: Type.Object({ id: Type.String(), vector: VectorOut, metadata: Metadata }),
   },
   {
@@ -238,7 +240,9 @@ export const vectorEndpoints = [
     ...shared,
     params: collectionName,
     hasVectors: true,
+    asOf: "body",
     body: Strict({
+      as_of: AsOf,
       vector: Type.Optional(VectorIn),
       query: Type.Optional(Type.String({ minLength: 1, description: "A text, which is embedded first." })),
       text_query: Type.Optional(Type.String({ minLength: 1, description: "Another name for `query`." })),

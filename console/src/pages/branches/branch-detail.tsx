@@ -2,12 +2,13 @@
 import { useState } from "preact/hooks";
 import { bytesText, timeText } from "../../lib/format.js";
 import { useLoad } from "../../lib/load.js";
-import { goTo, linkTo } from "../../lib/router.js";
+import { goTo, linkTo, replacePlace } from "../../lib/router.js";
 import { showBranch, tenantClient } from "../../lib/session.js";
 import { Badge, Button, ReloadButton } from "../../ui/button.js";
+import { Select } from "../../ui/field.js";
 import { Waiting } from "../../ui/notice.js";
 import { Facts, Panel } from "../../ui/panel.js";
-import { type BranchRow, type Diff, pathOfBranch, useTenantGet } from "./branch-facts.js";
+import { type BranchRow, comparisonOf, type Diff, pathOfBranch, THE_TENANT, useTenantGet } from "./branch-facts.js";
 import { Changes } from "./changes.js";
 import { DeleteBranch } from "./fork-dialog.js";
 import { MergePanel } from "./merge-panel.js";
@@ -25,13 +26,19 @@ export function BranchDetail({ name, shown, mayChange, query }: BranchDetailProp
   const [isRemoved, setRemoved] = useState(false);
   const [round, setRound] = useState(0);
   const path = pathOfBranch(name);
+  const place = ["branches", "of", name];
+  const against = query.against ?? null;
+  const comparison = comparisonOf(name, against);
   const branch = useTenantGet<BranchRow>(path);
   const isEmpty = branch.data?.empty;
-  // What began with nothing has nothing to be compared with.
+  // What began with nothing has nothing to be compared with, unless it is another branch.
+  const mayCompare = isEmpty === false || (isEmpty === true && against !== null);
   const diff = useLoad<Diff | null>(
     async (signal) =>
-      isEmpty === false ? tenantClient().request("GET", `${path}/diff`, { query: { limit: 0 }, signal }) : null,
-    [path, isEmpty],
+      mayCompare
+        ? tenantClient().request("GET", comparison.path, { query: { ...comparison.query, limit: 0 }, signal })
+        : null,
+    [path, against, mayCompare],
   );
   if (branch.data === undefined) return <Waiting error={branch.error} />;
   const { from, start, merged, created_by, created_at, expires_at, held_bytes, quota_bytes } = branch.data;
@@ -50,7 +57,7 @@ export function BranchDetail({ name, shown, mayChange, query }: BranchDetailProp
             <Button onClick={() => showBranch(name === shown ? null : name)}>
               {name === shown ? "Leave" : "Work in it"}
             </Button>
-            {mayChange && isEmpty === false && (
+            {mayChange && isEmpty === false && against === null && (
               <Button expanded={isMerging} onClick={() => setMerging((now) => !now)}>
                 Merge …
               </Button>
@@ -76,18 +83,53 @@ export function BranchDetail({ name, shown, mayChange, query }: BranchDetailProp
           ]}
         />
       </Panel>
-      {isEmpty === true && (
+      <Against
+        name={name}
+        isEmpty={isEmpty === true}
+        against={against}
+        onChange={(next) => replacePlace(place, { against: next })}
+      />
+      {isEmpty === true && against === null && (
         <p class="none">It began empty, so there is nothing to compare it with, and nothing to merge it into.</p>
       )}
-      {isEmpty === false && diff.data == null && <Waiting error={diff.error} />}
+      {mayCompare && diff.data == null && <Waiting error={diff.error} />}
       {diff.data != null && (
         <>
-          {isMerging && <MergePanel name={name} from={from} diff={diff.data} onMerged={again} />}
-          <Changes name={name} diff={diff.data} query={query} round={round} />
+          {isMerging && against === null && <MergePanel name={name} from={from} diff={diff.data} onMerged={again} />}
+          <Changes key={against} place={place} comparison={comparison} diff={diff.data} query={query} round={round} />
         </>
       )}
       {isRemoved && <DeleteBranch name={name} onClose={() => setRemoved(false)} onDone={() => goTo(["branches"])} />}
     </>
+  );
+}
+
+interface AgainstProps {
+  readonly name: string;
+  readonly isEmpty: boolean;
+  /** Null: what it began with. */
+  readonly against: string | null;
+  readonly onChange: (against: string | undefined) => void;
+}
+
+function Against({ name, isEmpty, against, onChange }: AgainstProps) {
+  const { data } = useTenantGet<{ branches: readonly BranchRow[] }>("/v1/branches", { limit: 1000 });
+  const others = (data?.branches ?? []).map((each) => each.name).filter((other) => other !== name);
+  const named = against === null || against === THE_TENANT || others.includes(against) ? [] : [against];
+  return (
+    <div class="form-row slim">
+      <Select
+        label="Compare with"
+        value={against ?? ""}
+        options={[
+          ["", isEmpty ? "nothing" : "what it began with"],
+          [THE_TENANT, "the tenant as it is"],
+          ...named,
+          ...others,
+        ]}
+        onChange={(next) => onChange(next === "" ? undefined : next)}
+      />
+    </div>
   );
 }
 

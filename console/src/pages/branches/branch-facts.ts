@@ -37,9 +37,12 @@ export interface ChangedRow {
 }
 
 export interface Diff {
-  /** `in_origin`: so many of them the origin has as the branch has them, as after a merge of some tables. */
-  readonly tables: readonly ({ readonly table: string; readonly in_origin: number } & Counts)[];
-  readonly rows: readonly ({ readonly table: string; readonly in_origin: boolean } & ChangedRow)[];
+  /**
+   * `in_origin`: so many of them the origin has as the branch has them, as after a merge of some tables. Only where a
+   * branch is compared with what it began with.
+   */
+  readonly tables: readonly ({ readonly table: string; readonly in_origin?: number } & Counts)[];
+  readonly rows: readonly ({ readonly table: string; readonly in_origin?: boolean } & ChangedRow)[];
   readonly definitions: readonly string[];
 }
 
@@ -67,7 +70,7 @@ export interface Undone extends Counts {
   readonly rows: readonly ChangedRow[];
 }
 
-type Query = Readonly<Record<string, string | number | undefined>>;
+export type Query = Readonly<Record<string, string | number | undefined>>;
 
 export function useTenantGet<T>(path: string, query: Query = {}): Loaded<T> {
   return useLoad((signal) => tenantClient().request<T>("GET", path, { query, signal }), [path, query]);
@@ -75,6 +78,24 @@ export function useTenantGet<T>(path: string, query: Query = {}): Loaded<T> {
 
 export function pathOfBranch(name: string): string {
   return `/v1/branches/${encodeURIComponent(name)}`;
+}
+
+/** What is compared, and how the page calls its two sides. */
+export interface Comparison {
+  readonly path: string;
+  readonly query: Query;
+  readonly sides: readonly [before: string, after: string];
+}
+
+/** In the console's address: the tenant itself, in place of a branch. */
+export const THE_TENANT = "@tenant";
+
+/** `against`: null: what the branch began with. */
+export function comparisonOf(name: string, against: string | null): Comparison {
+  const path = `${pathOfBranch(name)}/diff`;
+  if (against === null) return { path, query: {}, sides: ["Before", "In the branch"] };
+  const isTenant = against === THE_TENANT;
+  return { path, query: { against: isTenant ? "" : against }, sides: [isTenant ? "The tenant" : against, name] };
 }
 
 /** Digits are the number of a commit; anything else is a time. */

@@ -32,7 +32,7 @@ export function BranchesPage({ path, query }: PageProps) {
         current={shown}
         onChange={(id) => goTo(id === "past" ? ["branches", "past"] : ["branches"])}
       />
-      {shown === "past" && <Past mayChange={isAdmin(user)} />}
+      {shown === "past" && <Past mayChange={isAdmin(user)} query={query} />}
       {shown === "branches" && first === "of" && name !== undefined && (
         <BranchDetail key={name} name={name} shown={branch} mayChange={isAdmin(user)} query={query} />
       )}

@@ -1,4 +1,4 @@
-/** What a branch has changed: counts of each table, and the rows with both values, a page at a time. */
+/** What is different between two states: counts of each table, and the rows with both values, a page at a time. */
 import { useEffect, useState } from "preact/hooks";
 import { countText, plural } from "../../lib/format.js";
 import { replacePlace } from "../../lib/router.js";
@@ -7,11 +7,13 @@ import { Select, Switch } from "../../ui/field.js";
 import { ListPanel } from "../../ui/list-table.js";
 import { Waiting } from "../../ui/notice.js";
 import { Panel } from "../../ui/panel.js";
-import { CHANGES, type Change, type Counts, type Diff, pathOfBranch, useTenantGet } from "./branch-facts.js";
+import { CHANGES, type Change, type Comparison, type Counts, type Diff, useTenantGet } from "./branch-facts.js";
 import { RowSides } from "./changed-rows.js";
 
 interface ChangesProps {
-  readonly name: string;
+  /** Of the page, whose query string has the filter. */
+  readonly place: readonly string[];
+  readonly comparison: Comparison;
   /** Its counts. */
   readonly diff: Diff;
   readonly query: Readonly<Record<string, string>>;
@@ -21,10 +23,9 @@ interface ChangesProps {
 
 const ROWS_OF_PAGE = 25;
 
-export function Changes({ name, diff, query, round }: ChangesProps) {
-  const place = ["branches", "of", name];
-  if (diff.tables.length === 0) return <p class="none">No row of the branch differs from what it began with.</p>;
-  const isMerged = diff.tables.some(({ in_origin }) => in_origin > 0);
+export function Changes({ place, comparison, diff, query, round }: ChangesProps) {
+  if (diff.tables.length === 0) return <p class="none">{NOTHING[comparison.sides[0]] ?? "No row differs."}</p>;
+  const isMerged = diff.tables.some(({ in_origin = 0 }) => in_origin > 0);
   return (
     <>
       <ListPanel
@@ -36,7 +37,11 @@ export function Changes({ name, diff, query, round }: ChangesProps) {
           {
             name: "Table",
             cell: ({ table }) => (
-              <button type="button" class="link" onClick={() => replacePlace(place, { table })}>
+              <button
+                type="button"
+                class="link"
+                onClick={() => replacePlace(place, { ...query, table, change: undefined })}
+              >
                 {table}
               </button>
             ),
@@ -50,40 +55,42 @@ export function Changes({ name, diff, query, round }: ChangesProps) {
             ? [
                 {
                   name: "Merged already",
-                  cell: ({ in_origin }: Diff["tables"][number]) => countText(in_origin),
+                  cell: ({ in_origin }: Diff["tables"][number]) => countText(in_origin ?? 0),
                   isNumber: true,
                 },
               ]
             : []),
         ]}
       />
-      <Rows key={round} name={name} diff={diff} table={query.table ?? ""} change={changeNamed(query.change)} />
+      <Rows key={round} place={place} comparison={comparison} diff={diff} query={query} />
     </>
   );
 }
+
+const NOTHING: Readonly<Record<string, string>> = {
+  Before: "No row of the branch differs from what it began with.",
+};
 
 function changeNamed(text: string | undefined): Change | "" {
   return CHANGES.find((change) => change === text) ?? "";
 }
 
-interface RowsProps extends Pick<ChangesProps, "name" | "diff"> {
-  /** "": all. */
-  readonly table: string;
-  readonly change: Change | "";
-}
-
-function Rows({ name, diff, table, change }: RowsProps) {
+function Rows({ place, comparison, diff, query }: Omit<ChangesProps, "round">) {
   const [hasAll, setAll] = useState(false);
   const [offset, setOffset] = useState(0);
+  const { table = "" } = query;
+  const change = changeNamed(query.change);
   useEffect(() => setOffset(0), [table, change]);
-  const { data, error } = useTenantGet<Diff>(`${pathOfBranch(name)}/diff`, {
+  const { data, error } = useTenantGet<Diff>(comparison.path, {
+    ...comparison.query,
     ...{ table: table === "" ? undefined : table, change: change === "" ? undefined : change },
     ...{ limit: ROWS_OF_PAGE, offset },
   });
   const count = countOf(diff, table, change);
   const filter = (next: { table?: string; change?: string }): void => {
     const wanted = { table, change, ...next };
-    replacePlace(["branches", "of", name], {
+    replacePlace(place, {
+      ...query,
       table: wanted.table === "" ? undefined : wanted.table,
       change: wanted.change === "" ? undefined : wanted.change,
     });
@@ -113,10 +120,10 @@ function Rows({ name, diff, table, change }: RowsProps) {
             key={`${offset + i}`}
             title={row.table}
             change={row.change}
-            isInOrigin={row.in_origin}
+            isInOrigin={row.in_origin === true}
             sides={[
-              { label: "Before", row: row.before },
-              { label: "In the branch", row: row.after },
+              { label: comparison.sides[0], row: row.before },
+              { label: comparison.sides[1], row: row.after },
             ]}
             hasAll={hasAll}
           />

@@ -9,6 +9,7 @@ import { Notice, Waiting } from "../../ui/notice.js";
 import { Facts, Panel } from "../../ui/panel.js";
 import { attempt } from "../../ui/toast.js";
 import { type History, type Moment, useTenantGet } from "./branch-facts.js";
+import { MomentsPanel } from "./moments-panel.js";
 import { UndoPanel } from "./undo-panel.js";
 
 const WINDOWS = [
@@ -21,7 +22,12 @@ const WINDOWS = [
 ] as const;
 type Window = (typeof WINDOWS)[number][0];
 
-export function Past({ mayChange }: { readonly mayChange: boolean }) {
+interface PastProps {
+  readonly mayChange: boolean;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export function Past({ mayChange, query }: PastProps) {
   const [isOpen, setOpen] = useState<"keep" | "forget" | null>(null);
   const { data, error, again } = useTenantGet<History>("/v1/history");
   if (data === undefined) return <Waiting error={error} />;
@@ -54,6 +60,7 @@ export function Past({ mayChange }: { readonly mayChange: boolean }) {
           <Notice>Each write overwrites what was there. To look back and to undo, keep the past from now on.</Notice>
         )}
       </Panel>
+      {data.kept && <MomentsPanel oldest={data.oldest} query={query} />}
       {mayChange && data.kept && <UndoPanel oldest={data.oldest} onUndone={again} />}
       {isOpen === "keep" && <KeepDialog onClose={() => setOpen(null)} onDone={again} />}
       {isOpen === "forget" && (
