@@ -41,6 +41,7 @@ export const SEEN_SETS: ReadonlySet<string> = new Set([
   "eleventh",
   "twelfth",
   "thirteenth",
+  "fourteenth",
 ]);
 /** In place of the gold SQL: the tables do not answer it, or it does not say which of two columns it means. */
 const REFUSE = "REFUSE";
