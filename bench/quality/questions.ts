@@ -30,6 +30,7 @@ export const QUESTION_SETS = {
   eleventh: ["rental", "podcasts"],
   twelfth: ["billing", "bakery", "tours", "builders", "tennis"],
   thirteenth: ["vets", "depot"],
+  fourteenth: ["zoo", "elections", "railway", "guilds", "blood", "brewery"],
 } as const;
 /** All of their questions were looked at after the first score. */
 export const SEEN_SETS: ReadonlySet<string> = new Set([
@@ -40,6 +41,7 @@ export const SEEN_SETS: ReadonlySet<string> = new Set([
   "eleventh",
   "twelfth",
   "thirteenth",
+  "fourteenth",
 ]);
 /** In place of the gold SQL: the tables do not answer it, or it does not say which of two columns it means. */
 const REFUSE = "REFUSE";

@@ -30,6 +30,10 @@ export const anyKind: Kinds = () => true;
 export const isYearNumber: Kinds = (ref) =>
   isNumber(ref) &&
   wordsOfName(ref.column.name).some((word) => /year|^(?:vintage|founded|established|built|born|since)$/.test(word));
+/** Not the year in which a thing was made: `election_year`, `season`. */
+const isEventYear = ({ column }: ColumnRef) =>
+  /year|season/i.test(column.name) &&
+  !/birth|born|built|made|model|found|establish|open|launch|construct/i.test(column.name);
 const isBirth = ({ column }: ColumnRef) => /birth|born|dob/i.test(column.name);
 
 /** Units of what a name or an adjective says: nobody knows whether a lone number is of days. */
@@ -282,10 +286,23 @@ export class ColumnFinder {
     const mention = this.nearestMention(condition.from, condition.to, ofYears, 5);
     if (mention !== null) return this.takeColumn(mention, ofYears);
     if (condition.range === null) return null;
+    const measured = this.measuredYear();
+    if (measured !== null) return measured;
     // "Vessels at berth B3 in 2026" were there then, not built then.
     if (this.names.tables.some(({ table, score }) => table !== this.base && score >= MEANING)) return null;
     if (this.columnsNear(isTime).some(({ table }) => table === this.base)) return null;
-    return this.columnsNear(ofYears).find(({ table }) => table === this.base) ?? null;
+    // "In 2020" does not ask who was born then.
+    return this.columnsNear(ofYears).find((ref) => ref.table === this.base && !isBirth(ref)) ?? null;
+  }
+
+  /** "Votes per party in 2024": the only year of what is measured, where no day says when it was. */
+  private measuredYear(): ColumnRef | null {
+    const table = this.names.columns.map(({ candidates }) => candidates[0]!.ref).find(isNumber)?.table;
+    if (table === undefined) return null;
+    const own = table.columns.map((column) => ({ table, column }));
+    if (own.some(isTime)) return null;
+    const [only, other] = own.filter((ref) => isYearNumber(ref) && isEventYear(ref));
+    return other === undefined ? (only ?? null) : null;
   }
 
   /** Whether years are numbers here: a column of numbers stands beside them. */

@@ -3,34 +3,17 @@
  * payments per month" of a total per month, "who spent the most" of customers by a sum. Called by `match-question.ts`,
  * which answers the simpler ones; stateless.
  */
-import { nameWords } from "./bare-names.js";
-import { wordScore } from "./name-mentions.js";
+import { type Answer, COMPOSED_MAX, type ComposedAnswer, type SimpleAnswer } from "./composed-answer.js";
+import { groupAnswer } from "./group-questions.js";
+import { moreInTotal, spent } from "./money-questions.js";
 import type { QueryShape } from "./query-shape.js";
-import { stemOf } from "./question.js";
-import { type ColumnFacts, endOf, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
-
-/** An answer to one of the simpler questions. */
-export interface SimpleAnswer {
-  readonly sql: string;
-  readonly confidence: number;
-  readonly shape: QueryShape;
-}
-
-export interface ComposedAnswer {
-  readonly sql: string;
-  readonly confidence: number;
-}
-
-/** Null: the question is not understood. */
-export type Answer = (text: string) => Promise<SimpleAnswer | null>;
+import type { SchemaFacts } from "./schema-facts.js";
 
 const BOTH = /^(.*?)\bboth\s+(.+?)\s+and\s+(.+?)[?.!\s]*$/i;
 const BUT_NOT = /^(.+?),?\s+but\s+(?:never|not|no)\s+(.+?)[?.!\s]*$/i;
 /** What is named before "but", in words. */
 const NAMED_WORDS_MAX = 3;
 const RUNNING = /\b(?:running|cumulative)\s+(?:(total)(?:\s+of)?|(sum)\s+of)?\s*/i;
-/** A list of lists, and a sum that no word names, are less sure than what they are made of. */
-const COMPOSED_MAX = 0.88;
 
 /** Null: it is no such question, or one of its parts is not understood. */
 export async function composedAnswer(
@@ -42,6 +25,8 @@ export async function composedAnswer(
     (await ofBoth(text, answer)) ??
     (await butNot(text, answer)) ??
     (await running(text, answer)) ??
+    (await groupAnswer(text, schema, answer)) ??
+    (await moreInTotal(text, schema, answer)) ??
     (await spent(text, schema, answer))
   );
 }
@@ -115,59 +100,4 @@ async function running(text: string, answer: Answer): Promise<ComposedAnswer | n
   const sum = "sum(value) OVER (ORDER BY period)";
   const sql = `SELECT period, value, ${sum} AS running_total FROM (${one.sql}) AS periods (period, value) ORDER BY period`;
   return { sql, confidence: Math.min(COMPOSED_MAX, one.confidence) };
-}
-
-const MOST =
-  /^(?:(who)|which\s+(\w+))\s+(?:has\s+)?(spent|paid(?:\s+us)?|ordered|bought)\s+(?:the\s+)?(most|least)(?:\s+money)?[?.!\s]*$/i;
-const EACH =
-  /^how\s+much\s+(?:money\s+)?(?:did|does|has|have)\s+(?:each|every)\s+(\w+)\s+(?:spend|spent|pay|paid)(?:\s+in\s+total)?[?.!\s]*$/i;
-const BUYERS =
-  "customer client buyer shopper guest member user subscriber account passenger patron visitor company".split(" ");
-const MONEY = "amount total subtotal paid price fee charge payment revenue spent".split(" ");
-/** Not what is paid. */
-const OTHER_MONEY = /(?:^|_)(?:due|owed|list|unit|tax|cost|refund|discount)(?:_|$)/i;
-const SURE = 0.9;
-
-/** "Who spent the most", "how much did each client pay": sums of the only money that rows of the only buyers have. */
-async function spent(text: string, schema: SchemaFacts, answer: Answer): Promise<ComposedAnswer | null> {
-  const most = MOST.exec(text);
-  const [, each] = EACH.exec(text) ?? [];
-  if (most === null && each === undefined) return null;
-  // What was bought most may also be counted.
-  if (most !== null && /^(?:ordered|bought)$/i.test(most[3]!)) return null;
-  const said = each ?? most?.[2];
-  const buyers = schema.tables.filter((table) =>
-    (said === undefined ? BUYERS : [said]).some((word) => isCalled(schema, table, word)),
-  );
-  const [buyer, otherBuyer] = buyers;
-  if (buyer === undefined || otherBuyer !== undefined) return null;
-  const sums = schema.tables.flatMap((table) => (isMany(schema, buyer, table) ? moneyOf(schema, table) : []));
-  const [sum, otherSum] = sums;
-  if (sum === undefined || otherSum !== undefined) return null;
-  const asked =
-    each === undefined
-      ? `${buyer.name} with the ${most![4]!.toLowerCase() === "most" ? "highest" : "lowest"} total ${sum.name}`
-      : `total ${sum.name} per ${buyer.name}`;
-  const one = await answer(asked);
-  return one === null ? null : { sql: one.sql, confidence: Math.min(COMPOSED_MAX, one.confidence) };
-}
-
-function isCalled(schema: SchemaFacts, named: TableFacts | ColumnFacts, word: string): boolean {
-  const lower = word.toLowerCase();
-  return nameWords(schema, named).bare.some((part) => wordScore({ lower, stem: stemOf(lower) }, part) >= SURE);
-}
-
-function isMany(schema: SchemaFacts, buyer: TableFacts, table: TableFacts): boolean {
-  const path = table === buyer ? null : pathBetween(schema, buyer, table, new Set());
-  return path?.every((step) => step.toMany && endOf(step) !== buyer) === true;
-}
-
-function moneyOf(schema: SchemaFacts, table: TableFacts): ColumnFacts[] {
-  return table.columns.filter(
-    (column) =>
-      column.kind === "number" &&
-      !column.isKey &&
-      !OTHER_MONEY.test(column.name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_")) &&
-      MONEY.some((word) => isCalled(schema, column, word)),
-  );
 }

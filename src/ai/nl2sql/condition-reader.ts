@@ -7,6 +7,7 @@ import { anyKind, type ColumnFinder, isBoolean, isNumber, isText, isTime, type K
 import { comparedColumns } from "./compared-columns.js";
 import { ageCondition, rangeCondition, valueCondition } from "./condition-sql.js";
 import { type Condition, hasYears } from "./conditions.js";
+import { thingsDone } from "./done-verbs.js";
 import { isOtherWay } from "./link-roles.js";
 import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
 import { isNegated, namedAt, negationBefore } from "./phrases.js";
@@ -72,7 +73,8 @@ export class ConditionReader {
         question.says(after, "of|in|for|at", "their|its|his|her")
       )
         this.columns.unuse(to - 1);
-      const average = (column: string) => `(SELECT avg(${column}) FROM ${ref.table.sqlName})`;
+      const times = condition.factor === undefined || condition.factor === 1 ? "" : `${condition.factor} * `;
+      const average = (column: string) => `${times}(SELECT avg(${column}) FROM ${ref.table.sqlName})`;
       this.add(from, ref, (column) => `${column} ${comparison} ${average(column)}`);
       return;
     }
@@ -332,10 +334,10 @@ export class ConditionReader {
   /** "Dishes that were never ordered", "waiters who have not served anyone": what refers to them can only be that. */
   private nothingDone(at: number, verb: number): void {
     const { question, columns } = this;
-    const [only, other] = columns.manyOf();
+    const [only, other] = thingsDone(columns, verb);
     const end = question.says(verb + 1, "anyone|anything|anybody|any|yet") ? verb + 2 : verb + 1;
     if (only === undefined || other !== undefined || !isVerb(question.lower(verb)) || !this.endsAt(end)) return;
-    if (columns.mentionAt(verb, anyKind) !== undefined || DENIES.test(question.lower(verb))) return;
+    if (DENIES.test(question.lower(verb))) return;
     columns.doubt();
     question.use(at, end);
     this.related.push({ table: only, exists: false });

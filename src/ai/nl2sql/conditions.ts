@@ -21,6 +21,8 @@ export interface Condition {
   readonly range: DateRange | null;
   /** Against the average of the column. */
   readonly isAverage: boolean;
+  /** How many times the average. */
+  readonly factor?: number;
   /** "older than": what the adjective measures. */
   readonly measure: Measure | null;
 }
@@ -132,11 +134,23 @@ function between(question: Question, at: number): Condition | null {
 function averaged(question: Question, at: number): Condition | null {
   const operator = operatorAt(question, at) ?? thanBehind(question, at);
   if (operator === null || operator.ofTime !== undefined) return null;
-  let next = at + operator.length;
+  const times = timesAt(question, at + operator.length);
+  let next = at + operator.length + times.length;
   if (question.says(next, "the")) next++;
   if (!question.says(next, "average|mean")) return null;
+  // Of numbers of rows: "twice the average number of clicks".
+  if (times.length > 0 && question.says(next + 1, "number|count|total")) return null;
   const { comparison, measure } = operator;
-  return { from: at, to: next + 1, operandAt: next, numbers: null, range: null, comparison, isAverage: true, measure };
+  const common = { from: at, to: next + 1, operandAt: next, numbers: null, range: null, comparison, measure };
+  return { ...common, isAverage: true, factor: times.factor };
+}
+
+/** "Twice the average", "three times the average", "half the average". */
+function timesAt(question: Question, at: number): { readonly factor: number; readonly length: number } {
+  if (question.says(at, "twice|double")) return { factor: 2, length: 1 };
+  if (question.says(at, "half")) return { factor: 0.5, length: 1 };
+  const number = question.at(at)?.number ?? null;
+  return number !== null && question.says(at + 1, "times") ? { factor: number, length: 2 } : { factor: 1, length: 0 };
 }
 
 /** "A higher price than the average": what is compared stands between. */

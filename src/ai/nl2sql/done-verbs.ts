@@ -1,9 +1,10 @@
 /** Verbs of what was done, or not, by the times of rows. Called by read-question.ts once other words are read. */
-import { type ColumnFinder, isNumber, isTime } from "./column-finder.js";
+import { anyKind, type ColumnFinder, isNumber, isTime } from "./column-finder.js";
 import type { ColumnMention, NameMentions } from "./name-mentions.js";
 import { isNegated } from "./phrases.js";
 import type { Filter } from "./query-shape.js";
 import { isVerb, type Question } from "./question.js";
+import type { TableFacts } from "./schema-facts.js";
 
 /** "hired", "not shipped": what has happened has a time or number; what has not is asked of its own table only. */
 export function doneVerbs(question: Question, names: NameMentions, columns: ColumnFinder, filters: Filter[]): void {
@@ -44,4 +45,19 @@ function undoneOfMany(
   question.use(mention.from - 1, mention.to);
   filters.push({ ref, sql: (column) => `${column} IS NULL`, at: mention.from });
   return true;
+}
+
+/** A synonym, or better. */
+const MEANING = 0.6;
+
+/** Of tables whose rows refer to the rows those that say when it was done; all where no column is called so. */
+export function thingsDone(columns: ColumnFinder, verb: number): readonly TableFacts[] {
+  const all = columns.manyOf();
+  const mention = columns.mentionAt(verb, anyKind);
+  if (mention === undefined) return all;
+  // "Never ordered" may be a state of the rows themselves.
+  if (mention.candidates.some(({ ref }) => ref.table === columns.base)) return [];
+  return all.filter((table) =>
+    mention.candidates.some(({ ref, score }) => ref.table === table && isTime(ref) && score >= MEANING),
+  );
 }

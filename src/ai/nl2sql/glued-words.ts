@@ -32,7 +32,8 @@ const ENDINGS = ["id", "no", "nr", "at", "on", "by"];
 const WHOLE =
   "username password discount account update candidate chairman salesman checkin checkout database website playlist workshop " +
   "workplace homework deadline headline weekend overtime download upload feedback workflow passport layout timeline timetable " +
-  "classroom bathroom bedroom hometown birthplace bookstore homepage workload network notebook roommate teammate";
+  "nickname surname forename filename rename consolidate mandate validate classroom bathroom bedroom hometown birthplace " +
+  "bookstore homepage workload network notebook roommate teammate";
 const LENGTH_MIN = 6;
 const PART_MIN = 3;
 
@@ -47,11 +48,20 @@ export function dividedWord(word: string): readonly string[] {
   if (word.length < LENGTH_MIN || !/^[a-z]+$/.test(word) || parts.has(word) || whole.has(word)) return [word];
   let found = divided.get(word);
   if (found === undefined) {
-    found = inParts(word) ?? [word];
+    found = inParts(word) ?? byEnding(word) ?? [word];
     if (divided.size >= KEPT_MAX) divided.clear();
     divided.set(word, found);
   }
   return found;
+}
+
+/** `deliveredon`, `haemoglobinlevel`: what stands before such an ending is a word whatever it is. */
+const ENDING = /^(?:([a-z]{3,}ed)(on|at|by)|([a-z]{4,})(date|name|number|price|amount|status|level))$/;
+
+function byEnding(word: string): readonly string[] | null {
+  const [, done, when, thing, what] = ENDING.exec(word) ?? [];
+  if (done !== undefined) return [done, when!];
+  return thing === undefined ? null : [thing, what!];
 }
 
 /** The longest known word first; null: it is not made of such words. */

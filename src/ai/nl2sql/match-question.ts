@@ -5,13 +5,15 @@
  */
 import { DbError } from "../../protocol/errors.js";
 import { restatedWords, unshownWords } from "./asked-entity.js";
-import { composedAnswer, type SimpleAnswer } from "./compositions.js";
+import type { SimpleAnswer } from "./composed-answer.js";
+import { composedAnswer } from "./compositions.js";
 import { denyingPrefix, opposite } from "./denied-words.js";
 import { withDurations } from "./durations.js";
 import { meantLinks } from "./link-roles.js";
 import { misreadWords } from "./misread-words.js";
 import { mendedQuestion } from "./misspellings.js";
 import { nameMentions } from "./name-mentions.js";
+import { plainerWords } from "./plainer-words.js";
 import type { QueryShape } from "./query-shape.js";
 import { Question } from "./question.js";
 import { QuestionReader } from "./read-question.js";
@@ -40,7 +42,8 @@ const WORDS_MAX = 100;
 const MISSPELT = 0.15;
 
 /** Throws question_not_understood, with what was understood. */
-export async function matchQuestion(text: string, stored: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
+export async function matchQuestion(asked: string, stored: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
+  const text = plainerWords(asked);
   const facts = withDurations(withMargin(withRevenue(await withTextTimes(stored, lookUp)), text), text);
   const composed = await composedAnswer(text, facts, (simpler) => understood(simpler, facts, lookUp));
   if (composed !== null) return composed;

@@ -9,7 +9,7 @@ import type { Condition } from "./conditions.js";
 import type { ColumnMention, NameMentions } from "./name-mentions.js";
 import { type Named, namedAt, type Superlative } from "./phrases.js";
 import type { AggregateFn, GroupKey, QueryShape } from "./query-shape.js";
-import { type Question, stemOf } from "./question.js";
+import { isVerb, type Question, stemOf } from "./question.js";
 import { type ColumnRef, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 import { AGGREGATES, SUMS } from "./vocabulary.js";
 
@@ -98,9 +98,12 @@ function rankedBy(question: Question, names: NameMentions, first: Superlative | 
 /** "Which town has the most seats", where several rows have the town; "the author with the most likes". */
 function mostOf(question: Question, names: NameMentions, first: Superlative): Phrase | null {
   const found = measureAt(question, names, first.to);
-  const entity = entityIn(names, 0, first.at);
+  // "Which pub ordered the most kegs": what was done is not who did it.
+  let end = question.says(first.at - 1, "the") ? first.at - 1 : first.at;
+  if (isVerb(question.lower(end - 1)) && namedAt(names, end - 1) !== null) end--;
+  const entity = entityIn(names, 0, end);
   if (found === null || entity === null || namedAt(names, first.to)?.kind === "table") return null;
-  return { ...found, fn: "sum", entity, superlative: first, condition: null };
+  return { ...found, fn: "sum", entity, superlative: { ...first, at: end }, condition: null };
 }
 
 /** "X whose total Y is more than 5". */

@@ -54,11 +54,14 @@ export function whoseMany(question: Question, names: NameMentions, columns: Colu
 /** "Number of orders" is no sum of `order_total` of the orders that are counted. */
 export function isOfRows(
   { tables }: NameMentions,
-  { from, candidates }: ColumnMention,
+  { from, to, candidates }: ColumnMention,
   base: TableFacts | null,
 ): boolean {
   const rows = tables.find((mention) => mention.from === from && mention.table === base);
-  return rows !== undefined && candidates[0]!.score <= Math.max(SYNONYM, rows.score);
+  const [best] = candidates;
+  // The number of orders is no `order_total`.
+  const isPart = wordsOfName(best!.ref.column.name).length > to - from;
+  return rows !== undefined && (isPart || best!.score <= Math.max(SYNONYM, rows.score));
 }
 
 /** "Best rated supplier" asks for no rating. */

@@ -220,11 +220,15 @@ function columnMentions(question: Question, schema: SchemaFacts): ColumnMention[
 
 function columnsAt(question: Question, from: number, schema: SchemaFacts): ColumnMention | null {
   const all: { ref: ColumnRef; score: number; length: number }[] = [];
+  const things = new Set(schema.tables.map((table) => stemOf(nameWords(schema, table).bare.at(-1)!)));
   for (const table of schema.tables) {
     for (const column of table.columns) {
       const words = nameWords(schema, column);
       const written = writtenTogether(question, from, words.all) ?? columnScore(question, from, words, column.isKey);
-      const match = isThingOn(question, from, words.all, written.length) ? NONE : written;
+      const isThing =
+        isThingOn(question, from, words.all, written.length) ||
+        (written.length === 1 && isThingDone(question, from, words.bare, things));
+      const match = isThing ? NONE : written;
       if (match.score >= SCORE_MIN) all.push({ ref: { table, column }, ...match });
     }
   }
@@ -233,6 +237,15 @@ function columnsAt(question: Question, from: number, schema: SchemaFacts): Colum
   const { length } = all[0]!;
   const candidates = all.filter((each) => each.length === length).sort((a, b) => b.score - a.score);
   return { from, to: from + length, candidates };
+}
+
+/** "Orders" are rows of `pub_orders`, not the days of `ordered_on`. */
+function isThingDone(question: Question, from: number, bare: readonly string[], things: ReadonlySet<string>): boolean {
+  const { lower, stem } = question.at(from)!;
+  const [done] = bare;
+  if (isVerb(lower) || done === undefined || !done.endsWith("ed") || stemOf(done) !== stem) return false;
+  // "The order date".
+  return things.has(stem) && !question.says(from + 1, "date|dates|time|times|day|days");
 }
 
 /** "Offers on properties" are no `offered_on`. */

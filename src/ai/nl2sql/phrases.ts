@@ -45,7 +45,7 @@ const isDoneBy = (word: string) => isVerb(word) && !word.endsWith("ing");
 export function groupPhrases(question: Question, names: NameMentions, isValue: (at: number) => boolean): GroupPhrase[] {
   for (let at = 0; at < question.tokens.length; at++) {
     if (question.isUsed(at)) continue;
-    const length = groupMarker(question, at);
+    const length = groupMarker(question, at, names);
     if (length === 0) continue;
     const groups: GroupPhrase[] = [];
     let next = at + length;
@@ -139,8 +139,19 @@ function measuresBefore(question: Question, at: number): boolean {
   return before.some(({ lower }) => AGGREGATES[lower] !== undefined || /^(many|much|number|count)$|est$/.test(lower));
 }
 
+/** "Kegs sold by town": a town is what places have, and sells nothing. */
+function isKindAt(names: NameMentions, at: number): boolean {
+  const named = namedAt(names, at);
+  if (named?.kind !== "column") return false;
+  const { ref, score } = named.mention.candidates[0]!;
+  return score >= OWN_COLUMN && KIND.test(ref.column.name) && !namingColumns(ref.table).includes(ref.column);
+}
+
+const KIND =
+  /(?:^|_)(?:town|city|country|region|state|district|area|category|type|kind|genre|style|channel|size|colou?r|class|month|year|day|week)$/i;
+
 /** Tokens of a word that begins a group; 0: none. */
-function groupMarker(question: Question, at: number): number {
+function groupMarker(question: Question, at: number, names: NameMentions): number {
   if (question.says(at, "for|in|by|of|within|on|with|at", "each|every"))
     return question.says(at + 1, "every") && !measuresBefore(question, at) ? 0 : 2;
   if (question.says(at, "grouped|group|broken|split|divided", "by|down", "by")) return 3;
@@ -152,7 +163,7 @@ function groupMarker(question: Question, at: number): number {
   if (!question.says(at, "by")) return 0;
   const before = question.lower(at - 1);
   if (/^(order|sort|sorted|ordered|ranked|arranged)$/.test(before)) return 0;
-  return isDoneBy(before) ? 0 : 1;
+  return isDoneBy(before) && !isKindAt(names, at + 1) ? 0 : 1;
 }
 
 /** "Which month had the most orders": the unit. A column of that name is no time. */

@@ -4,8 +4,8 @@
  * whose rows are meant; last, which column each word means, by how well it fits and how near its table is.
  */
 import { isDeepStrictEqual } from "node:util";
+import { functionsFor } from "./added-up.js";
 import { joinAlternatives } from "./alternatives.js";
-import { wordsOfName } from "./bare-names.js";
 import { BaseFinder } from "./base-finder.js";
 import { anyKind, ColumnFinder, isNumber } from "./column-finder.js";
 import { ConditionReader } from "./condition-reader.js";
@@ -30,7 +30,7 @@ import {
 import { popular } from "./popular.js";
 import { projectedColumns } from "./projected-columns.js";
 import type { Aggregate, AggregateFn, GroupKey, Order, QueryShape } from "./query-shape.js";
-import { isVerb, type Question, stemOf } from "./question.js";
+import { isVerb, type Question } from "./question.js";
 import { relatingVerbs } from "./relating-verbs.js";
 import { type Reading, type RivalColumns, rankingsOf, readingsOf } from "./rival-columns.js";
 import { eachCount } from "./row-counts.js";
@@ -38,7 +38,7 @@ import { type ColumnRef, namingColumns, type SchemaFacts, type TableFacts } from
 import { ShareReader } from "./share-reader.js";
 import { SURE, SuperlativeReader } from "./superlative-reader.js";
 import { isColumnMeant, type ValueMention } from "./value-mentions.js";
-import { AGGREGATES, type Measure, RATES, SUMS } from "./vocabulary.js";
+import { AGGREGATES, type Measure } from "./vocabulary.js";
 
 /** Below this a word hardly names a column. */
 const PROJECTED = 0.5;
@@ -190,12 +190,7 @@ export class QuestionReader {
     const ref = mention === undefined || other !== undefined ? null : this.columns.takeColumn(mention, isNumber);
     if (ref === null) return [];
     this.aggregates.push({ fn: "sum", ref });
-    const words = wordsOfName(ref.column.name).map(stemOf);
-    const says = (list: readonly string[]) => list.some((word) => words.includes(stemOf(word)));
-    // A row of its own has one number.
-    const isOfRows = groups.every((group) => group.kind === "table" && group.table === ref.table);
-    if (says(SUMS) || isOfRows) return [];
-    return says(RATES) || !groups.every(({ kind }) => kind === "time") ? ["sum", "avg", "max"] : [];
+    return functionsFor(ref, groups);
   }
 
   /** "Where the total exceeds 5000": conditions on groups' sums are not written. */
@@ -302,7 +297,7 @@ export class QuestionReader {
         this.columns.unuse(at);
         continue;
       }
-      const amount = fn === "sum" && mention === undefined ? this.columns.amountOf(at) : null;
+      const amount = mention === undefined ? this.columns.amountOf(at) : null;
       ref = (mention && this.columns.takeColumn(mention, isNumber)) ?? amount ?? ref;
       if (ref === null) continue;
       question.use(at);

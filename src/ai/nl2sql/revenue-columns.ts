@@ -27,7 +27,7 @@ export function withRevenue(schema: SchemaFacts): SchemaFacts {
   if (schema.tables.some(({ columns }) => columns.some(holds))) return schema;
   const tables = new Map<TableFacts, TableFacts>();
   for (const table of schema.tables) {
-    const revenue = heldRevenue(table) ?? revenueOf(table);
+    const revenue = heldRevenue(table) ?? revenueOf(table) ?? soldRevenue(table, schema);
     if (revenue !== null) tables.set(table, { ...table, columns: [...table.columns, revenue] });
   }
   // Of two tables that sell, nobody knows which is meant.
@@ -63,8 +63,10 @@ export function withMargin(schema: SchemaFacts, question: string): SchemaFacts {
 
 function revenueOf({ columns, sqlName }: TableFacts): ColumnFacts | null {
   const numbers = columns.filter(({ kind, isKey }) => kind === "number" && !isKey);
-  const [quantity, secondQuantity] = numbers.filter(({ name }) => wordsFit(name, QUANTITIES) && !wordsFit(name, MONEY));
   const [price, secondPrice] = numbers.filter(({ name }) => wordsFit(name, PRICES));
+  const [quantity, secondQuantity] = numbers.filter(
+    ({ name }) => !wordsFit(name, MONEY) && (wordsFit(name, QUANTITIES) || isPriced(name, price?.name ?? "")),
+  );
   if (quantity === undefined || price === undefined || secondQuantity !== undefined || secondPrice !== undefined)
     return null;
   // What is in stock was not sold, and what holds the product is asked for by its own name.
@@ -78,6 +80,29 @@ function revenueOf({ columns, sqlName }: TableFacts): ColumnFacts | null {
     isKey: false,
     sql: `${of(quantity)} * ${of(price)}`,
   };
+}
+
+/** `kegs` beside `keg_price`. */
+function isPriced(name: string, price: string): boolean {
+  const [thing, other] = wordsOfName(name);
+  return (
+    thing !== undefined && other === undefined && wordsOfName(price).some((word) => stemOf(word) === stemOf(thing))
+  );
+}
+
+const SALES = ["ticket", "sale", "booking", "reservation", "subscription", "admission", "rental"];
+
+/** Tickets that have a price and no number: each is one that was sold. */
+function soldRevenue({ name, columns, sqlName }: TableFacts, { links }: SchemaFacts): ColumnFacts | null {
+  const numbers = columns.filter(({ kind, isKey }) => kind === "number" && !isKey);
+  const [price, other] = numbers.filter((column) => wordsFit(column.name, PRICES));
+  const isSale = SALES.some((word) => stemOf(word) === stemOf(wordsOfName(name).at(-1)!));
+  if (!isSale || price === undefined || other !== undefined) return null;
+  if (!links.some(({ from }) => from.sqlName === sqlName) || numbers.some((column) => wordsFit(column.name, HELD)))
+    return null;
+  // "Free", "cancelled": not all of them were sold.
+  if (columns.some((column) => column.kind === "boolean" || wordsFit(column.name, ["status", "state"]))) return null;
+  return { ...price, name: "revenue", sql: `${sqlName}.${identifier(price.name)}` };
 }
 
 function wordsFit(name: string, words: readonly string[]): boolean {

@@ -5,7 +5,7 @@
 import { type ColumnFinder, isBoolean } from "./column-finder.js";
 import type { Condition } from "./conditions.js";
 import type { NameMentions, TableMention } from "./name-mentions.js";
-import { type GroupPhrase, namedAt } from "./phrases.js";
+import { type GroupPhrase, type Named, namedAt } from "./phrases.js";
 import type { QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
 import { relates } from "./relating-verbs.js";
@@ -15,6 +15,8 @@ import { AGGREGATES } from "./vocabulary.js";
 
 /** A synonym, or better. */
 const MEANING = 0.6;
+/** The word itself, or its plural. */
+const SURE = 0.95;
 
 /** Null: the number is not one of rows. */
 export function countCondition(
@@ -37,7 +39,8 @@ export function countCondition(
   }
   const first = question.says(to, "of|the|different") ? to + 1 : to;
   const next = behindStates(first, question, values, columns);
-  const named = namedAt(names, first)?.kind === "table" ? namedAt(names, first) : namedAt(names, next);
+  const named =
+    rowsAt(names, first) ?? (namedAt(names, first)?.kind === "table" ? namedAt(names, first) : namedAt(names, next));
   if (named?.kind !== "table") return countedValues(values, first, columns, of);
   const { mention } = named;
   // "Which countries have more than 2 customers": rows are counted by a column of their own.
@@ -51,6 +54,13 @@ export function countCondition(
   if (next > first && columns.isOneOf(mention.table)) return null;
   question.use(mention.from, mention.to);
   return of(mention.table);
+}
+
+/** "More than one beer" of beers, though a column is called so, too: rows are counted. */
+function rowsAt(names: NameMentions, at: number): Named | null {
+  const mention = names.tables.find(({ from, score }) => from === at && score >= SURE);
+  const column = names.columns.find(({ from }) => from === at);
+  return mention === undefined || (column !== undefined && column.to > mention.to) ? null : { kind: "table", mention };
 }
 
 /** "At least two premium stories": values and flags stand before what is counted. */

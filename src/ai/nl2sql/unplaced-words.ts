@@ -5,7 +5,7 @@
 import { nameWords, wordsOfName } from "./bare-names.js";
 import { type NameMentions, wordScore } from "./name-mentions.js";
 import { isVerb, type Question, type Token } from "./question.js";
-import type { SchemaFacts, TableFacts } from "./schema-facts.js";
+import type { ColumnRef, SchemaFacts, TableFacts } from "./schema-facts.js";
 import type { ValueMention } from "./value-mentions.js";
 import { UNIT_NAMES, UNITS } from "./vocabulary.js";
 
@@ -62,6 +62,7 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
     else if (isUnitOf(question, at, tables, sql)) return;
     else if (isOfContact(question, at, schema, tables, sql)) return;
     else if (isDealing(question, at, schema, tables) || isFlagged(question, at, tables, sql)) return;
+    else if (isPlainDeed(question, at, schema, tables, sql)) return;
     else if (question.says(at - 2, "do|does", "we|you|they", "sell|stock|carry|keep|own")) return;
     else if ((!token.isStop || isVerbOf(token, schema)) && !isSaid(token, question, schema, tables, sql))
       words.push(token.text);
@@ -85,6 +86,10 @@ export function droppedNames(
       ...mention.candidates.map(({ ref }) => ref.column.sql ?? ref.column.name),
       ...tablesHere.map(({ table }) => table.sqlName),
     ];
+    // "Who never ordered anything": there is no such row at all.
+    const isNever = ({ ref }: { readonly ref: ColumnRef }) =>
+      sql.includes(`NOT EXISTS (SELECT 1 FROM ${ref.table.sqlName} `);
+    if (isVerb(question.lower(mention.from)) && mention.candidates.some(isNever)) return false;
     return !named.some((name) => isIn(sql, name));
   });
   return lost.map(({ from, to }) => question.slice(from, to));
@@ -140,6 +145,39 @@ function isDealing(question: Question, at: number, schema: SchemaFacts, tables: 
     next++;
   const thing = question.at(next);
   return !isNamed && thing !== null && tables.some((table) => fits(table, thing, SURE));
+}
+
+/** What is done with such things anyway. */
+const DEED =
+  /^(?:sold|played|made|placed|held|run|issued|taken|given|performed|recorded|done|bought|purchased|written|produced|conducted|logged)$/;
+const BEHIND_DEED =
+  "per|by|on|in|at|each|every|through|via|from|with|during|for|of|since|before|after|between|last|this";
+/** Rows with such a column may also be of things to which that was not done. */
+const STATES = /status|state|stage|phase/i;
+
+/** "Tickets sold per channel": the verb says no more than that there are tickets. */
+function isPlainDeed(
+  question: Question,
+  at: number,
+  schema: SchemaFacts,
+  tables: readonly TableFacts[],
+  sql: string,
+): boolean {
+  const token = question.at(at)!;
+  if (!DEED.test(token.lower) || !/[^s]s$/.test(question.lower(at - 1))) return false;
+  if (at + 1 < question.tokens.length && !question.says(at + 1, BEHIND_DEED)) return false;
+  // "Sold by Kim" says who did it.
+  if (question.says(at + 1, "by") && !sql.includes(" GROUP BY ")) return false;
+  const fits = (named: TableFacts | TableFacts["columns"][number], word: Token, least: number) =>
+    nameWords(schema, named).bare.some((part) => wordScore(word, part) >= least);
+  const thing = question.at(at - 1)!;
+  const isOfThings = ({ name }: TableFacts["columns"][number]) =>
+    isIn(sql, name) && wordScore(thing, wordsOfName(name).at(-1)!) >= SURE;
+  const done = tables.find((table) => fits(table, thing, SURE) || table.columns.some(isOfThings));
+  // Where there are sales, they say what was sold.
+  if (done === undefined || schema.tables.some((table) => table !== done && fits(table, token, SAME_MEANING)))
+    return false;
+  return !done.columns.some((column) => STATES.test(column.name) || fits(column, token, SAME_MEANING));
 }
 
 /** "Offered" says little, but where there are offers. */

@@ -219,6 +219,12 @@ export function isColumnMeant(question: Question, names: NameMentions, { from, t
   );
   // A branch is a branch, though "branch" is also a channel.
   if (isTable && !isBeside && !question.at(from)!.isQuoted) return true;
+  // "Members of Iron Pact" are all of guild_members, though the rank of some is "member".
+  const { lower, isQuoted } = question.at(from)!;
+  const isWritten = hits.some(({ values }) => values.some((value) => value.toLowerCase() === lower));
+  const isPlural = to === from + 1 && /[^s]s$/.test(lower) && !isWritten;
+  const isFirst = from === 0 || question.says(from - 1, "of|many|the|all");
+  if (isPlural && !isQuoted && isFirst && tables.some((each) => each.from === from)) return true;
   const isColumn = columns.some((each) => each.from === from && each.to === to && each.candidates[0]!.score >= SURE);
   // "How many docks", "more than 20 docks", though a district is called so.
   const isCounted =

@@ -380,6 +380,6 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
     "something ever yet already right now just more most less least about whole entire between different distinct unique see " +
     "want need know look up out worth made make go offered offer offers contain contains containing include includes " +
     "place places exist exists kind kinds various whichever every everyone who's what's s placed happened happen occurred " +
-    "whats hows wheres whos take takes taken held took but company system people person teaches using via"
+    "whats hows wheres whos take takes taken held took but company system people person teaches using via through"
   ).split(" "),
 );

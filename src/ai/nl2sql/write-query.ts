@@ -63,6 +63,8 @@ class Writer {
       else if (aggregate.ref !== null) this.join(aggregate.ref.table);
     }
     for (const { table } of shape.columns) this.join(table);
+    if (!grouped && shape.columns.length === 0 && shape.aggregates.length === 0)
+      for (const table of linkedBy(shape.base, this.schema)) this.join(table);
     if (shape.order?.ref) this.join(shape.order.ref.table);
     for (const group of shape.firstOfEach?.groups ?? [])
       this.join(group.kind === "table" ? group.table : group.ref.table);
@@ -231,7 +233,9 @@ class Writer {
   private plainSelect(): { list: string; tail: string[] } {
     const { base, aggregates, columns, isDistinct, order } = this.shape;
     if (aggregates.length > 0) return { list: aggregates.map(aggregateOf).map(listed).join(", "), tail: [] };
-    const list = columns.length > 0 ? columns.map(columnOf).join(", ") : `${base.sqlName}.*`;
+    const ends = columns.length > 0 ? [] : linkedBy(base, this.schema);
+    const named = ends.flatMap((table) => namingColumns(table).map((column) => columnOf({ table, column })));
+    const list = columns.length > 0 ? columns.map(columnOf).join(", ") : [`${base.sqlName}.*`, ...named].join(", ");
     const tail: string[] = [];
     const { firstOfEach } = this.shape;
     if (firstOfEach !== null) {
@@ -296,6 +300,16 @@ class Writer {
     } else tail.push(`ORDER BY ${columns[0]!.by}`);
     return { list: [...columns.map(({ list }) => list), ...aggregates.map(listed)].join(", "), tail };
   }
+}
+
+/** What a row is that only links others: members of guilds are told by the names of both. */
+function linkedBy(base: TableFacts, { links }: SchemaFacts): TableFacts[] {
+  const own = links.filter(({ from, columns }) => from === base && columns.length === 1);
+  const isEnd = (key: string) => own.some(({ columns }) => columns[0] === key);
+  const ends = base.primaryKey.length > 1 && base.primaryKey.every(isEnd) ? own : [];
+  const keys = ends.filter(({ columns }) => base.primaryKey.includes(columns[0]!));
+  const tables = new Set(keys.map(({ to }) => to));
+  return tables.size === keys.length ? [...tables] : [];
 }
 
 /** "By Kim and not by Osei": the first is no part of what is denied. */

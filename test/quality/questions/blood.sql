@@ -1,0 +1,10 @@
+CREATE TABLE tbl_donor (DonorID int PRIMARY KEY, FamilyName text, GivenName text, BloodGroup text, Birthday date, TownName text, Email text);
+CREATE TABLE tbl_centre (CentreID int PRIMARY KEY, CentreName text, TownName text, Beds int);
+CREATE TABLE tbl_donation (DonationID int PRIMARY KEY, DonorID int REFERENCES tbl_donor, CentreID int REFERENCES tbl_centre, DonationDate date, VolumeMl int, Haemoglobin numeric, Status text);
+CREATE TABLE tbl_hospital (HospitalID int PRIMARY KEY, HospitalName text, TownName text);
+CREATE TABLE tbl_request (RequestID int PRIMARY KEY, HospitalID int REFERENCES tbl_hospital, BloodGroup text, Units int, RequestedOn date, DeliveredOn date, Urgent boolean);
+INSERT INTO tbl_donor VALUES (1,'Adler','Ruth','0+','1971-02-14','Kelm','ruth@x.org'),(2,'Brandt','Ole','A+','1988-09-01','Kelm',NULL),(3,'Cohen','Mira','B-','1995-12-24','Torv','mira@x.org'),(4,'Duval','Jean','0-','1964-06-06','Ulm','jd@x.org'),(5,'Endo','Yuki','AB+','1990-03-17','Torv',NULL),(6,'Fisk','Lena','A+','1979-11-30','Ulm','lf@x.org'),(7,'Gore','Adam','0+','2001-07-07','Kelm','ag@x.org'),(8,'Hirsch','Nora','A-','1983-04-04','Sund',NULL),(9,'Ivanov','Petr','0+','1958-01-19','Ulm','pi@x.org'),(10,'Jonas','Tilda','B+','1999-08-22','Torv','tj@x.org');
+INSERT INTO tbl_centre VALUES (1,'Kelm North','Kelm',6),(2,'Torv Centre','Torv',10),(3,'Ulm Riverside','Ulm',4),(4,'Mobile Unit',NULL,3);
+INSERT INTO tbl_donation SELECT i, 1 + (i * 3 + i / 4) % 9, 1 + (i * i + i / 5) % 3, date '2024-09-02' + i * 6, 430 + (i * 13) % 90, 12.1 + (i * 17) % 45 / 10.0, (ARRAY['accepted','accepted','rejected','accepted'])[1 + (i + i / 3) % 4] FROM generate_series(1, 50) i;
+INSERT INTO tbl_hospital VALUES (1,'St Mary','Kelm'),(2,'General','Torv'),(3,'Lakeside','Ulm'),(4,'Childrens','Sund');
+INSERT INTO tbl_request SELECT i, 1 + (i * 2 + i / 3) % 3, (ARRAY['0+','A+','0+','B-','0-'])[1 + (i * 2 + i / 4) % 5], 1 + (i * 5) % 9, date '2025-01-04' + i * 5, CASE WHEN i % 5 = 1 THEN NULL ELSE date '2025-01-04' + i * 5 + (i * 3) % 7 END, i % 4 = 1 FROM generate_series(1, 34) i

@@ -1,0 +1,10 @@
+CREATE TABLE "Party" ("partyId" int PRIMARY KEY, "partyName" text, "shortName" text, "foundedYear" int);
+CREATE TABLE "District" ("districtId" int PRIMARY KEY, "districtName" text, "region" text, "eligibleVoters" int);
+CREATE TABLE "Candidate" ("candidateId" int PRIMARY KEY, "firstName" text, "lastName" text, "birthYear" int, "gender" text, "partyId" int REFERENCES "Party" ("partyId"), "districtId" int REFERENCES "District" ("districtId"), "isIncumbent" boolean);
+CREATE TABLE "Result" ("candidateId" int REFERENCES "Candidate" ("candidateId"), "electionYear" int, "voteCount" int, PRIMARY KEY ("candidateId", "electionYear"));
+CREATE TABLE "Donation" ("donationId" int PRIMARY KEY, "candidateId" int REFERENCES "Candidate" ("candidateId"), "donorName" text, "donatedAt" timestamp, "amountUsd" numeric);
+INSERT INTO "Party" VALUES (1,'Civic Union','CU',1948),(2,'Green Future','GF',1983),(3,'Labour Alliance','LA',1921),(4,'Liberty Now','LN',2011),(5,'Pirates','PI',2009);
+INSERT INTO "District" VALUES (1,'Harbour','north',41200),(2,'Old Town','north',28750),(3,'Mill Valley','south',36110),(4,'Lakeside','south',30980),(5,'Airport','west',22040);
+INSERT INTO "Candidate" VALUES (1,'Ada','Moss',1971,'f',1,1,true),(2,'Bert','Lind',1985,'m',2,1,false),(3,'Cara','Voss',1964,'f',3,1,false),(4,'Dan','Root',1979,'m',1,2,false),(5,'Elle','Hart',1990,'f',2,2,true),(6,'Finn','Ash',1958,'m',3,2,false),(7,'Gail','Byrd',1967,'f',1,3,false),(8,'Hugo','Pike',1982,'m',3,3,true),(9,'Iris','Dorn',1995,'f',4,3,false),(10,'Jack','Wolf',1976,'m',1,4,true),(11,'Kate','Lamb',1988,'f',2,4,false),(12,'Leo','Stark',1969,'m',4,4,false),(13,'Mia','Frost',1993,'f',1,1,false);
+INSERT INTO "Result" SELECT c, y, 1800 + (c * 2741 + y * 613) % 9100 FROM generate_series(1, 12) c, (VALUES (2016),(2020),(2024)) v(y) WHERE (c + y / 4) % 5 <> 0;
+INSERT INTO "Donation" SELECT i, 1 + (i * i + i / 4) % 11, (ARRAY['Acme','Mr Lowe','Volt Ltd','Mrs Kern','Bakers Guild'])[1 + (i * 3 + i / 6) % 5], timestamp '2024-01-10 09:00' + i * interval '5 days', 50 + (i * 389) % 4700 FROM generate_series(1, 48) i
