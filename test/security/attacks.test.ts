@@ -217,6 +217,10 @@ t.test("functions, views and triggers that would lend an administrator's rights"
     t.same(await rows("SELECT count(*) FROM common"), [[0]], call);
     t.equal((await run(READ, clerk)).body.error?.details?.sqlstate, "42501", call);
   }
+  const leakproof = "FUNCTION trap.told(text) RETURNS bool LEAKPROOF LANGUAGE sql AS 'SELECT true'";
+  t.equal((await run(`CREATE ${leakproof}`, clerk)).body.error?.details?.sqlstate, "42501");
+  await mine(`CREATE ${leakproof.replace(" LEAKPROOF", "")}`);
+  t.equal((await run("ALTER FUNCTION trap.told(text) LEAKPROOF", clerk)).body.error?.details?.sqlstate, "42501");
   await mine("CREATE VIEW trap.tokens AS SELECT token FROM integration_tokens");
   t.equal((await run("SELECT * FROM trap.tokens", clerk)).body.error?.details?.sqlstate, "42501");
   await run("ALTER VIEW trap.tokens OWNER TO admin", clerk);
