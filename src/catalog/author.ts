@@ -6,9 +6,18 @@ import { sqlError } from "../protocol/errors.js";
 import type { SqlType } from "../values/values.js";
 import type { CatalogView } from "./catalog-view.js";
 import type { FunctionDef } from "./function.js";
+import { functionsOf } from "./kept-query.js";
 import { isKept, isOfFeature, isOfMemories } from "./kept-tables.js";
 import { permissionDenied, type Rights } from "./rights.js";
-import { type AccessDef, DATABASE_ID, type DefaultKind, LANGUAGE_IDS, PUBLIC_SCHEMA_ID, usualGrants } from "./role.js";
+import {
+  type AccessDef,
+  DATABASE_ID,
+  type DefaultKind,
+  LANGUAGE_IDS,
+  type PolicyDef,
+  PUBLIC_SCHEMA_ID,
+  usualGrants,
+} from "./role.js";
 import { isTemporarySchema } from "./schema.js";
 import type { TableDef } from "./table.js";
 import { type TypeDef, usesType } from "./type.js";
@@ -66,15 +75,25 @@ export function requireTableOwner(author: Author | null, before: TableDef, after
   if (!hasLostReferences) requireOwner(author, "table", before);
 }
 
-/** As `requireOwner`. Whoever changes a type that nobody owns has to own all tables with values of it. */
+/**
+ * As `requireOwner`. Whoever changes a type that nobody owns has to own all tables with values of it, or with policies
+ * that name it.
+ */
 export function requireTypeOwner(author: Author | null, type: TypeDef, view: CatalogView): void {
   if (author === null) return;
   requireOwner(author, "type", type);
   if (view.accessTo(type.id) !== null) return;
   const { rights } = author;
+  const isNamed = ({ using, check }: PolicyDef): boolean =>
+    [using, check].some((condition) => condition !== null && functionsOf(condition).includes(type.id));
   const other = view
     .tables()
-    .find((table) => !rights.mayAlter(table.id) && table.columns.some((column) => usesType(column.type, type.id)));
+    .find(
+      (table) =>
+        !rights.mayAlter(table.id) &&
+        (table.columns.some((column) => usesType(column.type, type.id)) ||
+          view.accessTo(table.id)?.policies?.some(isNamed) === true),
+    );
   if (other !== undefined)
     throw sqlError("42501", `must be owner of table ${other.name}, which uses type ${type.name}`);
 }

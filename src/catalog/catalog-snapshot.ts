@@ -51,6 +51,7 @@ export class CatalogSnapshot implements CatalogView {
   private readonly functionsById = new Map<number, FunctionDef>();
   private readonly extensionsByName = new Map<string, ExtensionDef>();
   private readonly rolesById = new Map<number, RoleDef>();
+  private readonly rolesByName = new Map(BUILT_IN_ROLES.map((role) => [role.name, role]));
   private readonly accessById = new Map<number, AccessDef>();
   private readonly settingsByRole = new Map<number, RoleSettingsDef>();
   readonly hasAccess: boolean;
@@ -94,7 +95,10 @@ export class CatalogSnapshot implements CatalogView {
       this.typesByName.set(nameKey(type.schema, type.name), type);
       this.typesById.set(type.id, type);
     }
-    for (const role of roles) this.rolesById.set(role.id, role);
+    for (const role of roles) {
+      this.rolesById.set(role.id, role);
+      this.rolesByName.set(role.name, role);
+    }
     for (const access of accesses) this.accessById.set(access.objectId, access);
     for (const each of roleSettings) this.settingsByRole.set(each.roleId, each);
     this.hasAccess = this.accessById.size > 0;
@@ -113,8 +117,7 @@ export class CatalogSnapshot implements CatalogView {
   }
 
   role(name: string): RoleDef | null {
-    const made = this.roles().find((role) => role.name === name) ?? null;
-    return made ?? BUILT_IN_ROLES.find((role) => role.name === name) ?? null;
+    return this.rolesByName.get(name) ?? null;
   }
 
   roleById(id: number): RoleDef | null {

@@ -139,7 +139,12 @@ export class Catalog {
 
   /** Version of the newest committed definitions, which a new transaction sees; null when a view must be asked for. */
   newestVersion(): number | null {
-    return this.newest === null || this.uncommitted.size > 0 ? null : (this.newest.version as number);
+    return (this.newestView()?.version as number | undefined) ?? null;
+  }
+
+  /** The same definitions. */
+  newestView(): CatalogView | null {
+    return this.uncommitted.size > 0 ? null : this.newest;
   }
 
   /**

@@ -3,6 +3,7 @@
  * ddl.
  */
 import { sqlError } from "../protocol/errors.js";
+import { requireOwner } from "./author.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 import { type Dependent, dependentsOf, type PolicyOf, queriesThat, type RuleOf } from "./dependent-views.js";
@@ -251,7 +252,10 @@ function dropParts(editor: CatalogEditor, users: Users): DdlOutcome["clearedInde
   return cleared;
 }
 
+/** Throws 42501 unless the author owns the table: without a restrictive policy there may be more rows to see. */
 function removePolicy(editor: CatalogEditor, { ownerId, policy }: PolicyOf): void {
+  const table = editor.view.tableById(ownerId);
+  if (table !== null) requireOwner(editor.author, "table", table);
   const access = editor.view.accessTo(ownerId);
   if (access === null) return;
   editor.putAccess({ ...access, policies: (access.policies ?? []).filter(({ name }) => name !== policy.name) });

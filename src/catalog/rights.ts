@@ -364,7 +364,8 @@ export function onLead(acting: Acting, lead: string | undefined): Acting {
 
 function actingFreely(catalog: CatalogView, login: Login): Acting {
   if (login.memberOf !== undefined) return actingByClaims(catalog, login, login.memberOf);
-  const role = catalog.roles().find(({ name, id, login: may }) => name === login.user && may && id > 0) ?? null;
+  const named = catalog.role(login.user);
+  const role = named?.login && named.id > 0 ? named : null;
   return { name: login.user, role, superuser: login.administrator || role?.superuser === true };
 }
 

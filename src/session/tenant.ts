@@ -213,6 +213,8 @@ export class Tenant {
 
   /** Reads the definitions as they are now, outside of any transaction. */
   withDefinitions<T>(read: (catalog: CatalogView) => T): T {
+    const newest = this.catalog.newestView();
+    if (newest !== null) return read(newest);
     const tx = this.partition.shard.begin({ readOnly: true });
     try {
       return read(this.catalog.view(tx));

@@ -217,6 +217,10 @@ t.test("functions, views and triggers that would lend an administrator's rights"
     t.same(await rows("SELECT count(*) FROM common"), [[0]], call);
     t.equal((await run(READ, clerk)).body.error?.details?.sqlstate, "42501", call);
   }
+  const leakproof = "FUNCTION trap.told(text) RETURNS bool LEAKPROOF LANGUAGE sql AS 'SELECT true'";
+  t.equal((await run(`CREATE ${leakproof}`, clerk)).body.error?.details?.sqlstate, "42501");
+  await mine(`CREATE ${leakproof.replace(" LEAKPROOF", "")}`);
+  t.equal((await run("ALTER FUNCTION trap.told(text) LEAKPROOF", clerk)).body.error?.details?.sqlstate, "42501");
   await mine("CREATE VIEW trap.tokens AS SELECT token FROM integration_tokens");
   t.equal((await run("SELECT * FROM trap.tokens", clerk)).body.error?.details?.sqlstate, "42501");
   await run("ALTER VIEW trap.tokens OWNER TO admin", clerk);
@@ -224,4 +228,65 @@ t.test("functions, views and triggers that would lend an administrator's rights"
   await run("ALTER FUNCTION trap.copied() OWNER TO admin", clerk);
   await run("SELECT trap.copied()", clerk);
   t.same(await rows("SELECT count(*) FROM common"), [[0]]);
+});
+
+t.test("a policy stays when somebody drops what it needs", async (t) => {
+  await rows("CREATE TABLE paper (id int, rank text)");
+  await rows("INSERT INTO paper VALUES (1, 'low'), (2, 'high')");
+  await rows("CREATE POLICY all_of_it ON paper USING (true)");
+  await rows("ALTER TABLE paper ENABLE ROW LEVEL SECURITY");
+  const seen = async (why: string) => t.same(await rows("SELECT id FROM paper", clerk), [[1]], why);
+  const refused = async (sql: string) => {
+    const { body } = await run(sql, clerk);
+    t.match(body.error?.details?.sqlstate, /^(?:42501|2BP01)$/, `${sql}: ${JSON.stringify(body).slice(0, 200)}`);
+  };
+  for (const [what, condition] of [
+    ["TYPE early_rank", "rank::early_rank < 'high'::early_rank"],
+    ["TYPE late_rank", "rank::late_rank < 'high'::late_rank"],
+    ["FUNCTION is_low(text)", "is_low(rank)"],
+    ["TABLE lows", "rank IN (SELECT name FROM lows)"],
+    ["VIEW shown_lows", "rank IN (SELECT name FROM shown_lows)"],
+  ] as const) {
+    const [, name] = what.split(" ");
+    if (what.startsWith("FUNCTION")) {
+      await run(`CREATE FUNCTION ${name} RETURNS boolean LANGUAGE sql AS $$ SELECT $1 = 'low' $$`, clerk);
+    } else if (what.startsWith("TYPE")) {
+      await run(`CREATE TYPE ${name} AS ENUM ('low', 'high')`, name === "early_rank" ? boss : clerk);
+    } else {
+      const made = what.startsWith("VIEW") ? "VIEW shown_lows" : "TABLE lows";
+      await run(`CREATE ${made} AS SELECT 'low'::text AS name`, clerk);
+    }
+    if (name === "early_rank") await rows("ALTER TYPE early_rank OWNER TO clerk");
+    await rows(`CREATE POLICY strict ON paper AS RESTRICTIVE USING (${condition})`);
+    await seen(what);
+    await refused(`DROP ${what}`);
+    await refused(`DROP ${what} CASCADE`);
+    await seen(`after DROP ${what} CASCADE`);
+    await rows("DROP POLICY strict ON paper");
+  }
+  // A type that is nobody's.
+  const fresh = await server.tenant("unowned", ["admin"]);
+  const path = "/admin/tenants/unowned/users";
+  await server.expect(201, "POST", path, { username: "unowned-ann", password, roles: ["user"] });
+  const ann = await server.login("unowned-ann", password);
+  for (const sql of [
+    "CREATE TYPE level AS ENUM ('low', 'high')",
+    "CREATE TABLE paper (id int, rank text)",
+    "INSERT INTO paper VALUES (1, 'low'), (2, 'high')",
+    "CREATE POLICY all_of_it ON paper USING (true)",
+    "CREATE POLICY strict ON paper AS RESTRICTIVE USING (rank::level < 'high'::level)",
+    "ALTER TABLE paper ENABLE ROW LEVEL SECURITY",
+  ]) {
+    await rows(sql, fresh);
+  }
+  for (const sql of [
+    "ALTER TYPE level RENAME VALUE 'high' TO 'higher'",
+    "ALTER TYPE level ADD VALUE 'x' BEFORE 'low'",
+    "ALTER TYPE level RENAME TO mine",
+    "DROP TYPE level CASCADE",
+  ]) {
+    const { body } = await run(sql, ann);
+    t.equal(body.error?.details?.sqlstate, "42501", sql);
+  }
+  t.same(await rows("SELECT id FROM paper", ann), [[1]]);
 });

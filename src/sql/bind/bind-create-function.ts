@@ -54,7 +54,7 @@ export function bindCreateFunction(
   const { env } = binding;
   const { schema, name } = newName(node.name, env);
   const parameters = bindParameters(node, binding);
-  const options = functionOptions(node.options, node.procedure);
+  const options = functionOptions(node.options, node.procedure, binding.env);
   const language = languageOf(node);
   const { returns, returnsSet } = bindReturns(node, parameters, binding);
   const fn: NewFunction = {
@@ -225,8 +225,11 @@ type Options = Partial<
   Pick<FunctionDef, "volatility" | "strict" | "cost" | "rows" | "securityDefiner" | "leakproof" | "parallel">
 >;
 
-/** The clauses of CREATE and ALTER FUNCTION. Throws 42601 for a repeated clause, 42P13 for one that does not fit. */
-export function functionOptions(options: readonly FunctionOption[], procedure: boolean): Options {
+/**
+ * The clauses of CREATE and ALTER FUNCTION. Throws 42601 for a repeated clause, 42P13 for one that does not fit, 42501
+ * for LEAKPROOF where roles say who may do what.
+ */
+export function functionOptions(options: readonly FunctionOption[], procedure: boolean, env: BindEnvironment): Options {
   const seen = new Set<string>();
   const result: { -readonly [K in keyof Options]: Options[K] } = {};
   for (const { name, value, position } of options) {
@@ -259,6 +262,9 @@ export function functionOptions(options: readonly FunctionOption[], procedure: b
         break;
       case "leakproof":
         result.leakproof = value === true;
+        if (result.leakproof && env.rights?.ofRoles && !env.rights.isSuperuser) {
+          throw sqlError("42501", "only superuser can define a leakproof function");
+        }
         break;
       case "parallel":
         if (!["safe", "restricted", "unsafe"].includes(String(value))) {

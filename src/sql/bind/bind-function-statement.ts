@@ -99,7 +99,11 @@ function bindAlter(node: AlterFunctionStatement, binding: Binding): DdlCommand {
     }
     case "options": {
       const settings = settingsOf(change.settings, before.settings);
-      return altered({ ...before, ...functionOptions(change.options, before.kind === "procedure"), settings });
+      return altered({
+        ...before,
+        ...functionOptions(change.options, before.kind === "procedure", binding.env),
+        settings,
+      });
     }
   }
 }

@@ -51,12 +51,13 @@ function changed(
   return { kind: "access", tag, notices: [], accesses: [{ ...access, policies: sorted }, ...others] };
 }
 
-/** Functions that nobody owns become the administrators': whoever could change one could open the table. */
+/** Functions and types that nobody owns become the administrators': who could change one could open the table. */
 function claimed({ using, check }: PolicyDef, { catalog }: BindEnvironment): AccessDef[] {
   const called = new Set([using, check].flatMap((condition) => (condition === null ? [] : functionsOf(condition))));
   return [...called].flatMap((id) => {
-    const isFree = catalog.functionById(id) !== null && catalog.accessTo(id) === null;
-    return isFree ? accessOf(null, id, "function") : [];
+    if (catalog.accessTo(id) !== null) return [];
+    if (catalog.functionById(id) !== null) return accessOf(null, id, "function");
+    return catalog.typeById(id) === null ? [] : accessOf(null, id, "type");
   });
 }
 
