@@ -1,6 +1,6 @@
 /** Writes packed operations to RocksDB, on the thread of rocksdb-writer.ts; nobody else writes in their ranges. */
 import { ROW_PREFIX_BYTES } from "../values/row-place.js";
-import { keyAfter } from "./keys.js";
+import { isRowKey, keyAfter } from "./keys.js";
 import { unpackOperations } from "./packed-operations.js";
 import type { Binding, Handle } from "./rocksdb-binding.js";
 
@@ -77,7 +77,8 @@ export class PackedWrites {
     }
     // Before what is there now is looked at.
     this.flush();
-    for (const { run, isAlone } of runsOf(this.binding, this.db, keys)) {
+    const runs = areConsecutive(keys) ? [{ run: keys, isAlone: true }] : runsOf(this.binding, this.db, keys);
+    for (const { run, isAlone } of runs) {
       if (isAlone && run.length >= RANGE_DELETIONS) {
         this.binding.db_clear(this.db, { gte: run[0]!, lt: keyAfter(run.at(-1)!) });
         this.entries++;
@@ -118,6 +119,20 @@ function haveOnePrefix(a: Uint8Array, b: Uint8Array): boolean {
   for (let i = 0; i < ROW_PREFIX_BYTES; i++) if (a[i] !== b[i]) return false;
   return true;
 }
+
+/**
+ * Whether they are a table's rows and each key is the next number after the one before it, as those of rising integers
+ * are. What lies between two such keys begins with the first of them, and no row's key begins with another row's: there
+ * is nothing to look for.
+ */
+function areConsecutive(keys: readonly Uint8Array[]): boolean {
+  const [first, last] = [keys[0]!, keys.at(-1)!];
+  if (!isRowKey(first) || keys.some(({ length }) => length !== first.length)) return false;
+  return numberOf(last) - numberOf(first) === BigInt(keys.length - 1);
+}
+
+const numberOf = ({ buffer, byteOffset, length }: Uint8Array): bigint =>
+  BigInt(`0x${Buffer.from(buffer, byteOffset, length).toString("hex")}`);
 
 interface Run {
   readonly run: readonly Uint8Array[];

@@ -12,6 +12,8 @@ import { DbError } from "../../src/protocol/errors.js";
 import { CachedEngine } from "../../src/storage/cached-engine.js";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 import { inSteps } from "../../src/storage/in-steps.js";
+import { encodeKey } from "../../src/storage/key-codec.js";
+import { rowPrefix } from "../../src/storage/keys.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import type { Operation } from "../../src/storage/operation.js";
 import { packOperations } from "../../src/storage/packed-operations.js";
@@ -21,6 +23,7 @@ import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
 import { RocksWriter } from "../../src/storage/rocksdb-writer.js";
 import { Shard } from "../../src/storage/shard.js";
 import type { ShardTransaction } from "../../src/storage/transaction.js";
+import { INT8 } from "../../src/values/values.js";
 import { SeededRandom } from "../simulation/seeded-random.js";
 import { applyBacklog } from "./apply-backlog.js";
 import { commit, directory, get, key, openShard, put, scan } from "./shards.js";
@@ -242,6 +245,54 @@ t.test("deletions of every other entry look at few of those between them", async
   const left = real.iterator_init(db, { keyEncoding: "buffer", valueEncoding: "buffer" });
   t.equal(real.iterator_nextv_sync(left, entries.length).rows.length / 2, entries.length / 2);
   real.iterator_close(left);
+  await new Promise<void>((resolve) => real.db_close(db, () => resolve()));
+});
+
+t.test("deletions of rows with consecutive numbers look at nothing between them", async (t) => {
+  const real = loadBinding();
+  const db = real.db_init(directory(t));
+  await new Promise<void>((resolve, reject) => {
+    real.db_open(db, { createIfMissing: true }, (error) => (error === null ? resolve() : reject(error)));
+  });
+  let looks = 0;
+  const binding: Binding = {
+    ...real,
+    iterator_nextv_sync: (iterator, max) => {
+      looks++;
+      return real.iterator_nextv_sync(iterator, max);
+    },
+  };
+  const columns = [{ type: INT8, descending: false, nullsFirst: false }];
+  const rowOf = (storageId: number, id: number) => encodeKey(rowPrefix(7, storageId), columns, [BigInt(id)]);
+  const textOf = (id: number) => Buffer.concat([rowPrefix(7, 3), Buffer.from(String(id)), Buffer.from([0, 1])]);
+  const idsOf = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+  const deleted = (keys: readonly Uint8Array[]) => packOperations([keys.map((one) => ({ key: one, value: null }))]);
+  const put = (keys: readonly Uint8Array[]) => packOperations([keys.map((one) => ({ key: one, value: one }))]);
+  const left = (): string[] => {
+    const iterator = real.iterator_init(db, { keyEncoding: "buffer", valueEncoding: "buffer" });
+    const { rows } = real.iterator_nextv_sync(iterator, 100_000);
+    real.iterator_close(iterator);
+    return rows.filter((_, i) => i % 2 === 0).map((one) => one.toString("hex"));
+  };
+  const hexOf = (keys: readonly Uint8Array[]) => keys.map((one) => Buffer.from(one).toString("hex"));
+  const writes = new PackedWrites(binding, db);
+  // Around 2 ** 16, where the digits carry over, and around 0, where the sign changes.
+  const ids = idsOf(-3000, 70_000);
+  writes.write(put(ids.map((id) => rowOf(1, id))));
+  writes.write(put(ids.map((id) => rowOf(2, id))));
+  t.equal(writes.write(deleted(idsOf(-2000, 66_000).map((id) => rowOf(1, id)))), 1, "one range");
+  t.equal(looks, 0, "nothing is looked at");
+  const kept = [...idsOf(-3000, -2000), ...idsOf(66_000, 70_000)].map((id) => rowOf(1, id));
+  t.strictSame(left(), hexOf([...kept, ...ids.map((id) => rowOf(2, id))]));
+  // One row stays in the middle: it is looked for, and found.
+  writes.write(deleted([...idsOf(-3000, 100), ...idsOf(101, 70_000)].map((id) => rowOf(2, id))));
+  t.ok(looks > 0, "where a number is missing, there is a look");
+  t.strictSame(left(), hexOf([...kept, rowOf(2, 100)]));
+  // Texts are no numbers, whatever lies between them.
+  const texts = idsOf(10_000, 15_000).map(textOf);
+  writes.write(put([...texts, textOf(12_345_678)].sort(Buffer.compare)));
+  writes.write(deleted(texts));
+  t.strictSame(left(), hexOf([...kept, rowOf(2, 100), textOf(12_345_678)]));
   await new Promise<void>((resolve) => real.db_close(db, () => resolve()));
 });
 
