@@ -146,6 +146,19 @@ t.test("positions of errors count in the text that was sent", (t) =>
   }),
 );
 
+t.test("a column that is not grouped is shown where a subquery first names it", (t) =>
+  withClient(async (client) => {
+    const rows = "(VALUES (1, 2)) t(a, b)";
+    for (const sql of [
+      `SELECT a, (SELECT 1 WHERE t.b = 1 AND t.b > 0) FROM ${rows} GROUP BY a`,
+      `SELECT a FROM ${rows} GROUP BY a HAVING EXISTS (SELECT 1 WHERE (SELECT a = t.b))`,
+    ]) {
+      const error = (await client.ask(sql)).find(({ type }) => type === "E")!;
+      t.match(fieldsOf(error), { C: "42803", P: String(sql.indexOf("t.b") + 1) }, sql);
+    }
+  }),
+);
+
 t.test("the tag of a statement that fills a new table counts its rows", (t) =>
   withClient(async (client) => {
     const tags = async (sql: string) =>

@@ -156,6 +156,7 @@ t.test("subqueries in what is grouped, and above it", (t) => {
   const counted = "(select count(*) from y u where u.x_id = x.id)";
   const exists = "exists (select 1 from y u where u.x_id = x.id)";
   const found = "x.id in (select u.x_id from y u where u.n < x.price)";
+  const rowFound = "(x.id, 1) in (select u.x_id, 1 from y u)";
   const deep = "(select u.n from y u where u.x_id = x.id and u.n in (select w.n from y w where w.x_id = x.id) limit 1)";
   return checkStatements(t, [
     ["create table x (id int primary key, name text, price int)"],
@@ -181,6 +182,11 @@ t.test("subqueries in what is grouped, and above it", (t) => {
     [
       `select ${latest.replace("x.id", "x.price")} from x group by ${latest}`,
       '42803 subquery uses ungrouped column "x.price" from outer query',
+    ],
+    [`select ${rowFound}, count(*) from x group by ${rowFound} order by ${rowFound}`, ["false|1", "true|2"]],
+    [
+      `select (x.price, 1) in (select u.x_id, 1 from y u) from x group by ${rowFound}`,
+      '42803 column "x.price" must appear in the GROUP BY clause or be used in an aggregate function',
     ],
     [
       `select x.id in (select u.x_id from y u) from x group by x.price in (select u.x_id from y u)`,

@@ -4,10 +4,10 @@
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../../query/expr/expr.js";
-import { exprEquals, inputsOf, mapExpr, withInputs } from "../../query/expr/walk.js";
+import { exprEquals, inputsOf, mapExpr, walkExpr, withInputs } from "../../query/expr/walk.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { AggregatePlan, GroupingSets, OutputColumn, Plan } from "../../query/plan/plan.js";
-import { mapExprsOfPlan, mapPlan, outerColumnsOf } from "../../query/plan/walk.js";
+import { exprsOfPlan, mapExprsOfPlan, mapPlan, outerColumnsOf, walkPlan } from "../../query/plan/walk.js";
 import type { ExprNode, SelectBody } from "../parse/ast-query.js";
 import type { AggregateCollector, GroupingCall } from "./aggregate-collector.js";
 import type { ExprContext } from "./bind-context.js";
@@ -136,22 +136,42 @@ export class Grouping {
     const replaced = new Map<ColumnId, Expr>();
     for (const id of outerColumnsOf(plan)) {
       const owner = this.scope.ownerOf(id);
-      if (owner !== null) replaced.set(id, this.outerColumn(owner.expr));
+      if (owner !== null) replaced.set(id, this.outerColumn(owner.expr, plan));
     }
     if (replaced.size === 0) return input === expr.input ? expr : Object.freeze({ ...expr, input });
     const next = replaceColumns(plan, replaced);
     return Object.freeze({ ...expr, input, plan: next, outer: [...outerColumnsOf(next)] });
   }
 
-  private outerColumn(expr: Expr): Expr {
+  /** `plan`: of the subquery that reads it. */
+  private outerColumn(expr: Expr, plan: Plan): Expr {
     try {
       return this.apply(expr);
     } catch (error) {
       const owner = expr.kind === "column" ? this.scope.ownerOf(expr.id) : null;
       if (owner === null) throw error;
       const name = owner.item.name === null ? owner.name : `${owner.item.name}.${owner.name}`;
-      throw sqlError("42803", `subquery uses ungrouped column "${name}" from outer query`);
+      const position = this.firstPosition(plan, owner.expr);
+      const message = `subquery uses ungrouped column "${name}" from outer query`;
+      throw sqlError("42803", message, position === undefined ? undefined : { position });
     }
+  }
+
+  /** Where the subquery's text first names the column. */
+  private firstPosition(plan: Plan, column: Expr): number | undefined {
+    let first: number | undefined;
+    const note = (position: number | undefined): void => {
+      if (position !== undefined && (first === undefined || position < first)) first = position;
+    };
+    walkPlan(plan, (node) => {
+      for (const expr of exprsOfPlan(node)) {
+        walkExpr(expr, (part) => {
+          if (part.kind === "subquery") note(this.firstPosition(part.plan, column));
+          else if (exprEquals(part, column)) note(this.binding.positionOf(part));
+        });
+      }
+    });
+    return first;
   }
 
   /** Call after every expression went through `apply`, which may add groups. */

@@ -103,11 +103,17 @@ function rowCall(args: readonly Expr[]): Expr {
   return Object.freeze({ kind: "call", type: fn.returns, fn, args });
 }
 
-/** `(a, b) op ANY|ALL (SELECT …)`, IN among them. */
-export function bindRowsComparison(node: SubqueryNode, row: RowNode, context: ExprContext, bind: Bind): Expr {
+/** `(a, b) op ANY|ALL (SELECT …)`, IN among them. `alikeOf`: what it shares with those that are written alike. */
+export function bindRowsComparison(
+  node: SubqueryNode,
+  row: RowNode,
+  context: ExprContext,
+  bind: Bind,
+  alikeOf: (source: Source) => object | undefined,
+): Expr {
   const { compare, row: input, source } = operands(node, row, node.operator!, context, bind);
   const form = node.form === "all" ? "all" : compare.name === "=" ? "in" : "any";
-  return subquery(form, BOOL, source, input, compare);
+  return subquery(form, BOOL, source, input, compare, alikeOf(source));
 }
 
 /** `(a, b) op (SELECT …)`, of at most one row. */
@@ -131,7 +137,9 @@ function subquery(
   source: Source,
   input: Expr | null,
   compare: ScalarFunction | null,
+  alike?: object,
 ): Expr {
   const outer = [...outerColumnsOf(source.plan)];
-  return Object.freeze({ kind: "subquery", type, form, plan: source.plan, outer, input, compare });
+  const expr: SubqueryExpr = { kind: "subquery", type, form, plan: source.plan, outer, input, compare };
+  return Object.freeze(alike === undefined ? expr : { ...expr, alike });
 }

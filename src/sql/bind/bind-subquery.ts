@@ -71,7 +71,9 @@ function bindComparison(node: SubqueryNode, context: ExprContext, bind: Bind): E
   const { position } = node;
   const { binding } = context;
   const inputNode = node.input!;
-  if (inputNode.kind === "row" && inputNode.items.length > 1) return bindRowsComparison(node, inputNode, context, bind);
+  if (inputNode.kind === "row" && inputNode.items.length > 1) {
+    return bindRowsComparison(node, inputNode, context, bind, (source) => alikeOf(node, context.scope, source));
+  }
   const input = bind(inputNode.kind === "row" ? inputNode.items[0]! : inputNode, context);
   let source = binding.query(node.query, context.scope, { unknowns: "keep", expected: [input.type] });
   if (source.columns.length !== 1) throw sqlError("42601", "subquery has too many columns", { position });

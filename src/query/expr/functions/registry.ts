@@ -19,6 +19,7 @@ import { type AggregateFamily, type FunctionFamily, taking } from "./define.js";
 import { DOCUMENT_FUNCTIONS } from "./documents.js";
 import { ENUM_FAMILIES } from "./enums.js";
 import { FORMATTING } from "./formatting.js";
+import { FUZZY_FUNCTIONS } from "./fuzzy-texts.js";
 import { GENERATION_FUNCTIONS } from "./generation.js";
 import { GEOMETRY_FUNCTIONS, GEOMETRY_OPERATORS } from "./geometry.js";
 import { GRAPH_FUNCTIONS, VARIANT_OPERATORS } from "./graphs.js";
@@ -134,6 +135,7 @@ export const CHAPTERS: readonly Chapter[] = [
   { title: "Bit string functions and operators", functions: BIT_FUNCTIONS, operators: BIT_OPERATORS },
   { title: "Network address functions and operators", functions: NETWORK_FUNCTIONS, operators: NETWORK_OPERATORS },
   { title: "Trigram functions and operators (pg_trgm)", functions: TRIGRAM_FUNCTIONS, operators: TRIGRAM_OPERATORS },
+  { title: "Likeness of words (fuzzystrmatch)", functions: FUZZY_FUNCTIONS },
   { title: "Cryptographic functions (pgcrypto)", functions: CRYPTO_FUNCTIONS },
   { title: "UUID functions (uuid-ossp)", functions: UUID_FUNCTIONS },
   { title: "Functions and operators of citext", functions: CITEXT_FUNCTIONS, operators: CITEXT_OPERATORS },
