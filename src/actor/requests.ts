@@ -472,13 +472,13 @@ function placed(
   if (branch === "" && asOf === "" && staleMs === undefined) return { tenant, error: null };
   try {
     if (staleMs !== undefined) requireReadsStale(endpoint, branch);
-    const hidesMemories = requireWholeOwner(tenant, head);
+    const { layers = null } = partition.shard;
+    const own = branch === "" ? tenant.number : (layers?.branchNamed(tenant.number, branch) ?? null);
+    const hidesMemories = requireWholeOwner(tenant, head, own === null ? null : (layers?.branchOf(own) ?? null));
     if (asOf !== "") requireReadsPast(endpoint);
     if (branch !== "" && endpoint.name.startsWith("history."))
       throw new DbError("invalid_request", NO_PAST_OF_BRANCHES);
     if (branch === "" && asOf === "") return { tenant, error: null };
-    const { number } = tenant;
-    const own = branch === "" ? number : (partition.shard.layers?.branchNamed(number, branch) ?? null);
     if (own === null) {
       throw new DbError("not_found", `The tenant has no branch "${branch}".`, { field: "X-Tessera-Branch" });
     }

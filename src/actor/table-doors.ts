@@ -5,10 +5,12 @@
 import type { Input } from "../bodies/validate.js";
 import type { Door, Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
+import { administers } from "../protocol/identity.js";
 import type { Answer } from "../session/answer.js";
 import { pastAt } from "../session/as-of.js";
 import type { Tenant } from "../session/tenant.js";
 import { requireWholeTenant } from "../session/whole-rights.js";
+import type { Branch } from "../storage/branch-list.js";
 import { rightsOfCaller } from "./caller-rights.js";
 import type { Request } from "./request.js";
 
@@ -24,6 +26,20 @@ export function requireDoor({ tenant, head }: Request, door: Door, what: string)
   requireWholeTenant(tenant, askerOf(head), what, door === "all" ? "read" : "refused");
 }
 
+/** Throws 403 where the branch is not for the caller (`users` and `keys` of POST /v1/branches). */
+export function requireEntry(
+  { name, access: { users, keys } }: Branch,
+  { username, keyId, roles }: Request["head"],
+): void {
+  const isOf = users === undefined || users.includes(username) || administers({ roles });
+  const isBy = keys === undefined || keyId === "" || keys.includes(keyId);
+  if (isOf && isBy) return;
+  const what = isOf ? "The API key" : `The user "${username}"`;
+  throw new DbError("forbidden", `${what} may not enter the branch "${name}".`, {
+    hint: `An administrator changes who may: PATCH /v1/branches/${name} with "${isOf ? "keys" : "users"}".`,
+  });
+}
+
 /**
  * Throws 403 where a branch, or another one on the way to the tenant, keeps something from the caller by roles or
  * policies of its own. Others' memories are left out by who asks.
@@ -31,6 +47,7 @@ export function requireDoor({ tenant, head }: Request, door: Door, what: string)
 export function requireWholeBranch({ partition, head }: Request, number: number, what: string): void {
   const { layers } = partition.shard;
   for (let at = number, branch = layers?.branchOf(at); branch != null; branch = layers?.branchOf(at)) {
+    requireEntry(branch, head);
     requireWholeTenant(partition.tenant(at), askerOf(head), what, "refused");
     at = branch.origin;
   }
@@ -41,7 +58,9 @@ export function requireWholeBranch({ partition, head }: Request, number: number,
  * tenant, which hold.
  * `owner`: the tenant itself, as it is. True: its past must hide memories.
  */
-export function requireWholeOwner(owner: Tenant, head: Request["head"]): boolean {
+export function requireWholeOwner(owner: Tenant, head: Request["head"], branch: Branch | null): boolean {
+  if (branch !== null) requireEntry(branch, head);
+  if (branch?.access.ownPolicies === true && head.asOf === "") return false;
   if (head.branch === "" && head.asOf === "") return false;
   const [what, memories] = head.branch === "" ? (["the past", "refused"] as const) : (["a branch", "read"] as const);
   return requireWholeTenant(owner, askerOf(head), what, memories);

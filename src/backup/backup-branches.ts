@@ -6,6 +6,8 @@
 import Type from "typebox";
 import { Check } from "typebox/value";
 import { BRANCH_NAME } from "../protocol/endpoints/branches.js";
+import type { BranchAccess } from "../storage/branch-list.js";
+import type { MergeRecord } from "../storage/merge-points.js";
 import type { Operation } from "../storage/operation.js";
 import { decodeEntries, encodeEntries } from "./entries-buffer.js";
 
@@ -18,17 +20,20 @@ export interface BackedUpBranch {
   readonly createdBy: string;
   readonly expiresAtMs: number | null;
   readonly quotaBytes: number | null;
+  readonly access?: BranchAccess;
 }
 
 /** Branches have the numbers that they had where the backup was made. */
 export interface BranchStep {
   /** `write` goes into `branch`, which may be the tenant itself. */
-  readonly what: "fork" | "change" | "end" | "write";
+  readonly what: "fork" | "change" | "merge" | "end" | "write";
   readonly branch: number;
   /** Of a fork: what it is forked from. */
   readonly origin?: number;
   /** Of a fork or a change. */
   readonly record?: BackedUpBranch;
+  /** Of a merge: what of the branch its origin has from there on. */
+  readonly merged?: MergeRecord;
   /** Of the commit, microseconds since the epoch; null: the backup's. */
   readonly micros: number | null;
 }
@@ -41,12 +46,24 @@ const OfBranch = { branch: Type.Integer({ minimum: TENANT_ITSELF + 1 }), micros:
 const Recorded = Type.Object({
   name: Type.String({ pattern: BRANCH_NAME.source }),
   ...{ createdAt: Type.String(), createdBy: Type.String(), expiresAtMs: Moment, quotaBytes: Moment },
+  access: Type.Optional(
+    Type.Object({
+      users: Type.Optional(Type.Array(Type.String())),
+      keys: Type.Optional(Type.Array(Type.String())),
+      ownPolicies: Type.Optional(Type.Literal(true)),
+    }),
+  ),
+});
+const Merged = Type.Object({
+  tables: Type.Union([Type.Array(Type.Integer({ minimum: 0 })), Type.Null()]),
+  definitions: Type.Boolean(),
 });
 /** Archives come from anywhere: what a step has is looked at before it is used. */
 const Step = Type.Union([
   Type.Object({ what: Type.Literal("write"), branch: Origin, micros: Moment }),
   Type.Object({ what: Type.Literal("end"), ...OfBranch }),
   Type.Object({ what: Type.Literal("change"), ...OfBranch, record: Recorded }),
+  Type.Object({ what: Type.Literal("merge"), ...OfBranch, merged: Merged }),
   Type.Object({ what: Type.Literal("fork"), ...OfBranch, origin: Origin, record: Recorded }),
 ]);
 

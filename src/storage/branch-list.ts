@@ -8,6 +8,16 @@ export const LAST_BRANCH = 2 ** 31 - 1;
 /** The origin of branches that begin empty: a number that no tenant has, so that nothing is ever read through to it. */
 export const NO_ORIGIN = FIRST_BRANCH - 1;
 
+/** Who may enter a branch, where not everybody who may use its tenant. Administrators who have signed in always may. */
+export interface BranchAccess {
+  /** By name; absent: all. */
+  readonly users?: readonly string[];
+  /** API keys, by id; absent: those of users who may. */
+  readonly keys?: readonly string[];
+  /** Roles and policies of the branch alone say what is seen in it; absent: those of the tenant must allow all. */
+  readonly ownPolicies?: true;
+}
+
 /** The record of a branch: what makes it, and what its feature keeps there. */
 export interface BranchRecord {
   /** The tenant or branch that it was forked from; NO_ORIGIN: it began empty. */
@@ -26,13 +36,16 @@ export interface BranchRecord {
   readonly expiresAtMs: number | null;
   /** Bytes that it may hold of its own; null, or absent in older records: any number. */
   readonly quotaBytes?: number | null;
+  /** Absent: none but what holds in the tenant. */
+  readonly access?: BranchAccess;
   /** A restore makes it, and has not ended (features/backup/restored-branches.ts). */
   readonly isRestoring?: true;
   /** The commit of the record is one that has merged the branch. */
   readonly merged?: MergeRecord;
 }
 
-export interface Branch extends Omit<BranchRecord, "merged"> {
+export interface Branch extends Omit<BranchRecord, "merged" | "access"> {
+  access: BranchAccess;
   name: string;
   readonly start: CommitStamp;
   expiresAtMs: number | null;
@@ -46,7 +59,7 @@ export interface Branch extends Omit<BranchRecord, "merged"> {
   endedBy: number | null;
 }
 
-type Changeable = Pick<Branch, "expiresAtMs" | "quotaBytes" | "isRestoring" | "merges">;
+type Changeable = Pick<Branch, "access" | "expiresAtMs" | "quotaBytes" | "isRestoring" | "merges">;
 
 const NONE: ReadonlySet<number> = new Set();
 

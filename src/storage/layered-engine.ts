@@ -356,13 +356,14 @@ export class LayeredEngine implements Engine {
     const known = this.engine.get(sinceKey(tenant, "branch"));
     const start = record.start ?? (known === undefined ? commit! : readStamp(known));
     this.bytes.learn(tenant, known === undefined);
-    const { name, expiresAtMs, quotaBytes = null, isRestoring } = record;
+    const { name, expiresAtMs, quotaBytes = null, isRestoring, access = {} } = record;
     const there = this.branches.get(tenant);
     const before = there?.merges ?? readMerges(this.engine.get(mergesKey(tenant)));
     const merges = merged === undefined || commit === undefined ? before : withMerge(before, merged, commit);
     if (quotaBytes !== null) this.bytes.beSure(tenant);
-    if (there !== undefined) this.branches.change(tenant, name, { expiresAtMs, quotaBytes, isRestoring, merges });
-    else this.branches.set(tenant, { ...record, start, quotaBytes, merges, writes: 0, readers: 0, endedBy: null });
+    const changed = { expiresAtMs, quotaBytes, isRestoring, merges, access };
+    if (there !== undefined) this.branches.change(tenant, name, changed);
+    else this.branches.set(tenant, { ...record, ...changed, start, writes: 0, readers: 0, endedBy: null });
     const made = [{ key: sinceKey(tenant, "branch"), value: stampValue(start) }];
     return merges === before ? made : [...made, { key: mergesKey(tenant), value: mergesValue(merges) }];
   }

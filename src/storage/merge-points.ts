@@ -40,6 +40,21 @@ export function pointOf(points: MergePoints, key: Uint8Array): CommitStamp | nul
   return (isOfTable ? points.tables.get(storageIdOf(key)) : undefined) ?? points.all;
 }
 
+/** The merges that make those points of a branch again, oldest first. */
+export function mergesOf({ all, definitions, tables }: MergePoints): readonly (MergeRecord & { at: CommitStamp })[] {
+  const merges = new Map<number, MergeRecord & { at: CommitStamp }>();
+  for (const point of [all, definitions]) {
+    if (point === null) continue;
+    const isOfDefinitions = point.sequence === definitions?.sequence;
+    merges.set(point.sequence, { at: point, tables: null, definitions: isOfDefinitions });
+  }
+  for (const [id, point] of tables) {
+    const others = merges.get(point.sequence)?.tables ?? [];
+    merges.set(point.sequence, { at: point, tables: [...others, id], definitions: false });
+  }
+  return [...merges.values()].sort((a, b) => a.at.sequence - b.at.sequence);
+}
+
 /** From this commit on, merges need the branch's past; null: there was no merge. */
 export function oldestPoint({ all, definitions, tables }: MergePoints): CommitStamp | null {
   let oldest: CommitStamp | null = null;

@@ -166,7 +166,13 @@ t.test("branches come back with what they began with, and merge", async (t) => {
   await server.rows("CREATE TABLE guest (id int PRIMARY KEY, city text)", [], own);
   await server.rows("CREATE INDEX guest_city ON guest (city)", [], own);
   await server.rows("INSERT INTO guest SELECT n, 'city ' || n FROM generate_series(1, 700) AS s (n)", [], own);
-  await server.expect(201, "POST", "/v1/branches", { name: "first", ttl_seconds: 5000, quota_bytes: 1e6 }, own);
+  await server.expect(
+    201,
+    "POST",
+    "/v1/branches",
+    { name: "first", ttl_seconds: 5000, quota_bytes: 1e6, users: ["ann"] },
+    own,
+  );
   await server.rows("UPDATE guest SET city = 'Faro' WHERE id = 1", [], of(own, "first"));
   await server.rows("UPDATE guest SET city = 'Lagos' WHERE id = 2", [], own);
   await server.expect(201, "POST", "/v1/branches", { name: "second", from: "first" }, own);
@@ -192,12 +198,13 @@ t.test("branches come back with what they began with, and merge", async (t) => {
     each.from,
     each.quota_bytes,
     each.expires_at !== null,
+    each.users,
   ]);
   t.strictSame(names.sort(), [
-    ["first", null, 1e6, true],
-    ["second", "first", null, false],
-    ["third", null, null, false],
-    ["third-restored", null, null, false],
+    ["first", null, 1e6, true, ["ann"]],
+    ["second", "first", null, false, ["ann"]],
+    ["third", null, null, false, null],
+    ["third-restored", null, null, false, null],
   ]);
   const cities = "SELECT id, city FROM guest WHERE id < 4 ORDER BY id";
   t.strictSame(await server.rows(cities, [], copy), [

@@ -2430,7 +2430,9 @@ readonly empty?: boolean | undefined;
 /** A time, or the number of a commit, within what GET /v1/history shows. Default: now. */
 readonly as_of?: string | number | undefined; 
 /** Then it is deleted. */
-readonly ttl_seconds?: number | undefined; readonly quota_bytes?: number | null | undefined; }; }; readonly answer: { readonly name: string; readonly from: string | null; 
+readonly ttl_seconds?: number | undefined; readonly quota_bytes?: number | null | undefined; readonly users?: readonly (string)[] | null | undefined; readonly keys?: readonly (string)[] | null | undefined; 
+/** `tenant`: only who may see all of the tenant, by its present roles and policies, enters the branch. `branch`: the roles and policies of the branch alone say what is seen in it. Default: tenant, or as `from` has it. */
+readonly policies?: "tenant" | "branch" | undefined; }; }; readonly answer: { readonly name: string; readonly from: string | null; 
 /** It began with nothing, and was forked from nothing. */
 readonly empty: boolean; readonly start: { 
 /** The number of a commit: AS OF SEQUENCE. */
@@ -2444,7 +2446,9 @@ readonly at: string; } | null;
 /** RFC 3339, UTC. */
 readonly created_at: string; readonly created_by: string; readonly expires_at: string | null; 
 /** Keys and values that the branch does not share. After TRUNCATE or DROP it may take a while until it falls. */
-readonly held_bytes: number; readonly quota_bytes: number | null; } };
+readonly held_bytes: number; readonly quota_bytes: number | null; readonly users: readonly (string)[] | null; readonly keys: readonly (string)[] | null; 
+/** Whose roles and policies say what is seen in it. */
+readonly policies: "tenant" | "branch"; } };
 /** The tenant's branches. */
 "GET /v1/branches": { readonly sent: { readonly query?: { readonly limit?: string | number | boolean | undefined; readonly offset?: string | number | boolean | undefined; 
 /** Page number from 1, instead of `offset`. */
@@ -2466,7 +2470,9 @@ readonly at: string; } | null;
 /** RFC 3339, UTC. */
 readonly created_at: string; readonly created_by: string; readonly expires_at: string | null; 
 /** Keys and values that the branch does not share. After TRUNCATE or DROP it may take a while until it falls. */
-readonly held_bytes: number; readonly quota_bytes: number | null; })[]; readonly total: number; } };
+readonly held_bytes: number; readonly quota_bytes: number | null; readonly users: readonly (string)[] | null; readonly keys: readonly (string)[] | null; 
+/** Whose roles and policies say what is seen in it. */
+readonly policies: "tenant" | "branch"; })[]; readonly total: number; } };
 /** One branch. */
 "GET /v1/branches/{name}": { readonly sent: { readonly params: { 
 /** 1 to 63 characters of a-z, 0-9, - and _. */
@@ -2484,11 +2490,15 @@ readonly at: string; } | null;
 /** RFC 3339, UTC. */
 readonly created_at: string; readonly created_by: string; readonly expires_at: string | null; 
 /** Keys and values that the branch does not share. After TRUNCATE or DROP it may take a while until it falls. */
-readonly held_bytes: number; readonly quota_bytes: number | null; } };
-/** Give a branch another quota, or another time at which it is deleted. */
+readonly held_bytes: number; readonly quota_bytes: number | null; readonly users: readonly (string)[] | null; readonly keys: readonly (string)[] | null; 
+/** Whose roles and policies say what is seen in it. */
+readonly policies: "tenant" | "branch"; } };
+/** Give a branch another quota, another time at which it is deleted, or say anew who may enter it. */
 "PATCH /v1/branches/{name}": { readonly sent: { readonly params: { 
 /** 1 to 63 characters of a-z, 0-9, - and _. */
-readonly name: string | number | boolean; }; readonly body: { readonly ttl_seconds?: number | null | undefined; readonly quota_bytes?: number | null | undefined; }; }; readonly answer: { readonly name: string; readonly from: string | null; 
+readonly name: string | number | boolean; }; readonly body: { readonly ttl_seconds?: number | null | undefined; readonly quota_bytes?: number | null | undefined; readonly users?: readonly (string)[] | null | undefined; readonly keys?: readonly (string)[] | null | undefined; 
+/** `tenant`: only who may see all of the tenant, by its present roles and policies, enters the branch. `branch`: the roles and policies of the branch alone say what is seen in it. Default: tenant, or as `from` has it. */
+readonly policies?: "tenant" | "branch" | undefined; }; }; readonly answer: { readonly name: string; readonly from: string | null; 
 /** It began with nothing, and was forked from nothing. */
 readonly empty: boolean; readonly start: { 
 /** The number of a commit: AS OF SEQUENCE. */
@@ -2502,7 +2512,9 @@ readonly at: string; } | null;
 /** RFC 3339, UTC. */
 readonly created_at: string; readonly created_by: string; readonly expires_at: string | null; 
 /** Keys and values that the branch does not share. After TRUNCATE or DROP it may take a while until it falls. */
-readonly held_bytes: number; readonly quota_bytes: number | null; } };
+readonly held_bytes: number; readonly quota_bytes: number | null; readonly users: readonly (string)[] | null; readonly keys: readonly (string)[] | null; 
+/** Whose roles and policies say what is seen in it. */
+readonly policies: "tenant" | "branch"; } };
 /** Delete a branch and all that it does not share. A branch from which others were forked cannot be deleted. */
 "DELETE /v1/branches/{name}": { readonly sent: { readonly params: { 
 /** 1 to 63 characters of a-z, 0-9, - and _. */

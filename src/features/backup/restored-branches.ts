@@ -12,6 +12,7 @@ import { type BranchRecord, NO_ORIGIN } from "../../storage/branch-list.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
 import { branchKey } from "../../storage/history-keys.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";
+import type { MergeRecord } from "../../storage/merge-points.js";
 import type { Operation } from "../../storage/operation.js";
 import type { Transaction } from "../../storage/store.js";
 import { endBranch, endBranches } from "../branches/branch-life.js";
@@ -51,6 +52,7 @@ export class RestoredBranches {
     }
     const number = branch === TENANT_ITSELF ? this.tenant : this.restored(branch).number;
     if (what === "change") this.restored(branch).record = step.record!;
+    else if (what === "merge") await this.merge(number, step.merged!);
     else if (what === "write") {
       const own = operations.map(({ key, value }) => ({ key: keyOfTenant(number, key), value }));
       await writeEntries(this.partition, number, own, this.turn);
@@ -91,6 +93,20 @@ export class RestoredBranches {
     this.partition.wroteSomething(this.tenant);
     await engineHasAll(shard, this.turn);
     this.made.set(branch, { number, record: record! });
+  }
+
+  /** Its past is kept from there on, as where the backup was made. */
+  private async merge(number: number, merged: MergeRecord): Promise<void> {
+    const { shard } = this.partition;
+    await engineHasAll(shard, this.turn);
+    const { start } = this.layers.branchOf(number)!;
+    const tx = shard.begin({ isolation: "read committed" });
+    const stored = JSON.parse(Buffer.from(tx.get(branchKey(number))!).toString()) as BranchRecord;
+    const record: BranchRecord = { ...stored, start, merged };
+    tx.put(branchKey(number), Buffer.from(JSON.stringify(record)));
+    tx.commit();
+    this.partition.wroteSomething(this.tenant);
+    await engineHasAll(shard, this.turn);
   }
 
   private originNow(origin: number): number {

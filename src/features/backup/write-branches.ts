@@ -14,6 +14,7 @@ import { layerRecordOf } from "../../storage/history-keys.js";
 import { prefixRange, tenantOfKey, tenantPrefix } from "../../storage/keys.js";
 import { LARGE_COMMIT_SIZES, partsOf } from "../../storage/large-commit.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";
+import { type MergeRecord, mergesOf, NO_MERGES } from "../../storage/merge-points.js";
 import type { Operation } from "../../storage/operation.js";
 import { WrittenIntervals } from "./written-intervals.js";
 
@@ -73,16 +74,21 @@ export class BranchesWriter {
     members: readonly (readonly [number, Branch])[],
     sequence: number,
   ): Promise<void> {
-    const forks = members
-      .filter(([, branch]) => branch.origin === origin)
-      .sort(([, a], [, b]) => a.start.sequence - b.start.sequence);
-    const starts = forks.map(([, { start }]) => start.sequence);
+    const forks = members.filter(([, branch]) => branch.origin === origin);
+    const stops = [
+      ...forks.map(([number, branch]) => ({ at: branch.start, take: () => this.fork(number, branch, null) })),
+      ...mergesOf(this.layers.branchOf(origin)?.merges ?? NO_MERGES).map(({ at, ...merged }) => ({
+        at,
+        take: () => this.step({ what: "merge", branch: origin, merged, micros: null }),
+      })),
+    ].sort((a, b) => a.at.sequence - b.at.sequence);
+    const starts = stops.map(({ at }) => at.sequence);
     if (origin !== this.tenant) await this.ownOf(origin, starts[0] ?? null);
     else if (starts.length > 0) await this.changedSince(origin, starts[0]!, sequence, this.at(starts[0]!));
     const bounds = [...starts, sequence];
     const intervals = new WrittenIntervals(this.layers, origin, bounds, this.turns);
-    for (const [i, [number, branch]] of forks.entries()) {
-      this.fork(number, branch, null);
+    for (const [i, stop] of stops.entries()) {
+      stop.take();
       const [since, upTo] = [bounds[i]!, bounds[i + 1]!];
       const keys = await intervals.take(i);
       if (keys === null) await this.changedSince(origin, since, upTo, this.at(upTo));
@@ -102,6 +108,9 @@ export class BranchesWriter {
       await this.write(branch, keys, read, micros);
       after = keys.length < KEYS_AT_ONCE ? null : keys.at(-1)!;
     } while (after !== null);
+    // One that began empty keeps no note of what it has deleted, but its past has it.
+    const isFree = this.layers.branchOf(branch)?.origin === NO_ORIGIN;
+    if (isFree && sequence !== null) await this.changedSince(branch, sequence, null, read, micros);
   }
 
   /** Keys that commits from behind `since` to `upTo` (null: all) have written. */
@@ -198,10 +207,23 @@ export class BranchesWriter {
     const record = JSON.parse(Buffer.from(value).toString()) as BranchRecord;
     if (this.known.has(number)) {
       this.step({ what: "change", branch: number, record: shownOf(record), micros });
+      if (record.merged !== undefined) await this.merged(number, record.merged, sequence, micros);
     } else if (record.root === this.tenant && this.knows(record.origin)) {
       if (record.start === null && !this.ahead.has(record.origin)) this.fork(number, record, micros);
       else await this.forkOfPast(number, record, sequence, micros);
     }
+  }
+
+  /** The branch has now what the merge began with, so that a later one can go on from there. */
+  private async merged(number: number, merged: MergeRecord, sequence: number, micros: number): Promise<void> {
+    if (this.ahead.has(number)) {
+      const branch = this.layers.branchOf(number);
+      if (branch === null || isEnding(branch)) return;
+      // What it had then is not kept any more where a later merge stands for this one.
+      if (!mergesOf(branch.merges).some(({ at }) => at.sequence === sequence)) return;
+      await this.ownOf(number, sequence, micros);
+    }
+    this.step({ what: "merge", branch: number, merged, micros });
   }
 
   private knows(origin: number): boolean {
@@ -225,6 +247,7 @@ function isSame(key: Uint8Array, other: Uint8Array | undefined): boolean {
   return other !== undefined && Buffer.compare(key, other) === 0;
 }
 
-function shownOf({ name, createdAt, createdBy, expiresAtMs, quotaBytes = null }: BranchRecord): BackedUpBranch {
-  return { name, createdAt, createdBy, expiresAtMs, quotaBytes };
+function shownOf(record: BranchRecord): BackedUpBranch {
+  const { name, createdAt, createdBy, expiresAtMs, quotaBytes = null, access } = record;
+  return { name, createdAt, createdBy, expiresAtMs, quotaBytes, ...(access !== undefined && { access }) };
 }

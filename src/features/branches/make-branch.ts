@@ -8,7 +8,14 @@ import type { BodyOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { BRANCH_DEPTH_MAX, BRANCHES_MAX } from "../../protocol/limits.js";
 import { plainMoment, stampOfMoment } from "../../session/as-of.js";
-import { type Branch, type BranchRecord, FIRST_BRANCH, LAST_BRANCH, NO_ORIGIN } from "../../storage/branch-list.js";
+import {
+  type Branch,
+  type BranchAccess,
+  type BranchRecord,
+  FIRST_BRANCH,
+  LAST_BRANCH,
+  NO_ORIGIN,
+} from "../../storage/branch-list.js";
 import { branchEnded, isEnding } from "../../storage/ending-branches.js";
 import { branchKey } from "../../storage/history-keys.js";
 import { nextBranchKey } from "../../storage/keys.js";
@@ -52,12 +59,13 @@ export async function plannedBranch(request: Request, body: BodyOf<"branches.cre
   const layers = layersOf(request);
   const { record, making } = await newBranch(request, body);
   requirePossible(layers, record, making);
-  const { name, origin, root, start, expiresAtMs, quotaBytes } = record;
+  const { name, origin, root, start, expiresAtMs, quotaBytes, access } = record;
   return {
     ...{ name, from: layers.branchOf(origin)?.name ?? null, empty: origin === NO_ORIGIN, quota_bytes: quotaBytes },
     // Null: as things are when it is made.
     start: start === null ? null : shownStamp(start),
     expires_at: shownExpiry(expiresAtMs),
+    ...shownAccess(access ?? {}),
     branches: layers.branchesUnder(root).length,
     branches_max: BRANCHES_MAX,
   };
@@ -77,6 +85,7 @@ async function newBranch(
     start,
     expiresAtMs: expiryOf(body.ttl_seconds),
     quotaBytes: body.quota_bytes ?? null,
+    access: accessOf(body, request.partition.shard.layers!.branchOf(origin)?.access ?? {}),
   };
   return { record, making };
 }
@@ -106,6 +115,7 @@ export async function changeBranch(request: Request, number: number, body: BodyO
   await changeRecord(request, number, {
     ...(body.ttl_seconds !== undefined && { expiresAtMs: expiryOf(body.ttl_seconds) }),
     ...(body.quota_bytes !== undefined && { quotaBytes: body.quota_bytes }),
+    access: accessOf(body, layersOf(request).branchOf(number)!.access),
   });
   return { plain: shownBranch(layersOf(request), number) };
 }
@@ -128,7 +138,7 @@ export async function renameBranch(request: Request, number: number, name: strin
 async function changeRecord(
   request: Request,
   number: number,
-  changes: Partial<Pick<BranchRecord, "name" | "expiresAtMs" | "quotaBytes">>,
+  changes: Partial<Pick<BranchRecord, "name" | "expiresAtMs" | "quotaBytes" | "access">>,
 ): Promise<void> {
   const layers = layersOf(request);
   const { start } = layers.branchOf(number)!;
@@ -144,6 +154,22 @@ async function changeRecord(
   const sequence = shard.committedSequence;
   await applied(request, () => shard.appliedSequence >= sequence);
   if (layers.branchOf(number) === null) throw branchEnded();
+}
+
+type AccessBody = Pick<BodyOf<"branches.create">, "users" | "keys" | "policies">;
+
+/** What is wished, and else as it was. */
+function accessOf({ users, keys, policies }: AccessBody, before: BranchAccess): BranchAccess {
+  const wanted = {
+    users: users === undefined ? before.users : (users ?? undefined),
+    keys: keys === undefined ? before.keys : (keys ?? undefined),
+    ownPolicies: policies === undefined ? before.ownPolicies : policies === "branch" || undefined,
+  };
+  return {
+    ...(wanted.users !== undefined && { users: wanted.users }),
+    ...(wanted.keys !== undefined && { keys: wanted.keys }),
+    ...(wanted.ownPolicies === true && { ownPolicies: true }),
+  };
 }
 
 function expiryOf(seconds: number | null | undefined): number | null {
@@ -257,7 +283,7 @@ export function otherNumber(request: Request, against: string): number {
 
 /** Of a branch that is there. */
 export function shownBranch(layers: LayeredEngine, number: number) {
-  const { name, origin, start, merges, createdAt, createdBy, expiresAtMs, quotaBytes }: Branch =
+  const { name, origin, start, merges, createdAt, createdBy, expiresAtMs, quotaBytes, access }: Branch =
     layers.branchOf(number)!;
   return {
     name,
@@ -270,5 +296,11 @@ export function shownBranch(layers: LayeredEngine, number: number) {
     expires_at: shownExpiry(expiresAtMs),
     held_bytes: layers.bytesOf(number),
     quota_bytes: quotaBytes,
+    ...shownAccess(access),
   };
+}
+
+function shownAccess({ users, keys, ownPolicies }: BranchAccess) {
+  const policies = ownPolicies === true ? ("branch" as const) : ("tenant" as const);
+  return { users: users === undefined ? null : [...users], keys: keys === undefined ? null : [...keys], policies };
 }

@@ -2,6 +2,7 @@
 
 import Type from "typebox";
 import type { Request } from "../../actor/request.js";
+import { requireEntry } from "../../actor/table-doors.js";
 import { BRANCH_NAME, Resolve, TablesToRestore } from "../../protocol/endpoints/branches.js";
 import { Parameters, Strict } from "../../protocol/endpoints/schemas.js";
 import { DbError } from "../../protocol/errors.js";
@@ -82,6 +83,7 @@ const branchExecute: Tool = {
     requireAdministrator(context.request);
     const { partition } = context.request;
     const number = branchNumber(context.request, of, "branch");
+    requireEntry(partition.shard.layers!.branchOf(number)!, context.request.head);
     return inBranch(partition, number, partition.shard.layers!.branchOf(number), () =>
       context.request.inTenant(partition.tenant(number), (request) =>
         runStatement({ ...context, request }, { sql, params, dryRun }),

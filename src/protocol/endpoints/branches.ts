@@ -40,6 +40,9 @@ const Branch = Type.Object({
       "Keys and values that the branch does not share. After TRUNCATE or DROP it may take a while until it falls.",
   }),
   quota_bytes: Nullable(Type.Integer({ description: "`held_bytes` may not grow beyond it; null: without bound." })),
+  users: Nullable(Type.Array(Type.String(), { description: "Who may enter it, beside administrators; null: all." })),
+  keys: Nullable(Type.Array(Type.String(), { description: "Ids of the API keys that may enter it; null: all." })),
+  policies: Type.Enum(["tenant", "branch"], { description: "Whose roles and policies say what is seen in it." }),
 });
 
 const Quota = Type.Integer({
@@ -47,6 +50,33 @@ const Quota = Type.Integer({
   maximum: Number.MAX_SAFE_INTEGER,
   description: "Bytes that the branch may hold of its own. Commits that need more are refused; null: without bound.",
 });
+
+/** Who may enter it. */
+const Access = {
+  users: Type.Optional(
+    Nullable(
+      Type.Array(Type.String({ minLength: 1 }), {
+        maxItems: 1000,
+        description:
+          "Names of the users who may enter the branch, beside administrators who have signed in; null: all of the tenant.",
+      }),
+    ),
+  ),
+  keys: Type.Optional(
+    Nullable(
+      Type.Array(Type.String({ minLength: 1 }), {
+        maxItems: 1000,
+        description: "Ids of the API keys that may enter the branch; null: those of all users who may.",
+      }),
+    ),
+  ),
+  policies: Type.Optional(
+    Type.Enum(["tenant", "branch"], {
+      description:
+        "`tenant`: only who may see all of the tenant, by its present roles and policies, enters the branch. `branch`: the roles and policies of the branch alone say what is seen in it. Default: tenant, or as `from` has it.",
+    }),
+  ),
+};
 
 const Row = Nullable(Type.Record(Type.String(), Type.Unknown()));
 const Counts = { added: Type.Integer(), removed: Type.Integer(), changed: Type.Integer() };
@@ -256,6 +286,7 @@ export const branchEndpoints = [
         Type.Integer({ minimum: 1, maximum: HISTORY_SECONDS_MAX, description: "Then it is deleted." }),
       ),
       quota_bytes: Type.Optional(Nullable(Quota)),
+      ...Access,
     }),
     example: { body: { name: "try", ttl_seconds: 3600 } },
     response: Branch,
@@ -291,7 +322,7 @@ export const branchEndpoints = [
     door: "none",
     method: "PATCH",
     path: "/v1/branches/{name}",
-    summary: "Give a branch another quota, or another time at which it is deleted.",
+    summary: "Give a branch another quota, another time at which it is deleted, or say anew who may enter it.",
     tag: "branches",
     access: "admin",
     home: "tenant",
@@ -303,6 +334,7 @@ export const branchEndpoints = [
         ),
       ),
       quota_bytes: Type.Optional(Nullable(Quota)),
+      ...Access,
     }),
     example: { params: { name: "try" }, body: { quota_bytes: 1_000_000_000 } },
     response: Branch,

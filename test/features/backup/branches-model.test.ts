@@ -24,6 +24,8 @@ import { placeKey, prefixRange, rowPrefix } from "../../../src/storage/keys.js";
 import { LayeredEngine } from "../../../src/storage/layered-engine.js";
 import { MemoryCommitLog } from "../../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../../src/storage/memory-engine.js";
+import type { MergePoints } from "../../../src/storage/merge-points.js";
+import type { CommitStamp } from "../../../src/storage/operation.js";
 import { Shard } from "../../../src/storage/shard.js";
 import type { Cursor } from "../../../src/storage/store.js";
 import { sized } from "../../lengths.js";
@@ -51,25 +53,34 @@ interface Place {
   readonly forkedAt: number;
   endedAt: number;
   content: Content;
+  /** What it had when it was merged last: everything, with definitions, and some tables since. */
+  points: Points;
   /** After its commits. */
   readonly past: { readonly sequence: number; readonly micros: number; readonly content: Content }[];
 }
+
+interface Points {
+  readonly all: Content | null;
+  readonly definitions: Content | null;
+  readonly table: Content | null;
+}
+
+const NO_POINTS: Points = { all: null, definitions: null, table: null };
 
 /** The origin of a branch that begins empty. */
 const NOWHERE = "nowhere";
 const EMPTY: Place = {
   ...{ number: NO_ORIGIN, origin: "", base: new Map(), ...NEVER, isOfPast: false, content: new Map(), past: [] },
+  points: NO_POINTS,
 };
 
 /** By names of places; the tenant's is "". */
-type State = ReadonlyMap<string, { readonly place: Place; readonly content: Content }>;
+type State = ReadonlyMap<string, { readonly place: Place; readonly content: Content; readonly points: Points }>;
 
 class World {
   readonly root = mkdtempSync(join(tmpdir(), "tessera-branches-model-"));
   readonly folder = new BackupFolder(this.root);
-  readonly places = new Map<string, Place>([
-    ["", { number: TENANT, origin: "", base: new Map(), ...NEVER, isOfPast: false, content: new Map(), past: [] }],
-  ]);
+  readonly places = new Map<string, Place>([["", { ...EMPTY, number: TENANT, past: [] }]]);
   readonly history: { readonly micros: number; readonly state: State }[] = [];
   readonly backups: Backups;
   refused = 0;
@@ -103,6 +114,7 @@ class World {
     if (what < 0.03 && names.length < PLACES_MAX) this.fork(null);
     else if (what < 0.1 && names.length < PLACES_MAX) this.fork(name);
     else if (what < 0.15 && name !== "") this.end(name);
+    else if (what < 0.22 && name !== "" && this.places.get(name)!.origin !== NOWHERE) this.merge(name);
     else this.write(name);
   }
 
@@ -128,6 +140,22 @@ class World {
     this.committed(sequence, place);
   }
 
+  /** As the commit of a merge notes it in the branch's record. */
+  private merge(name: string): void {
+    const { random, partition } = this;
+    const place = this.places.get(name)!;
+    const tables = random.chance(0.4) ? [1] : null;
+    const merged = { tables, definitions: tables === null && random.chance(0.4) };
+    const tx = partition.shard.begin({ isolation: "read committed" });
+    const stored = JSON.parse(Buffer.from(tx.get(branchKey(place.number))!).toString());
+    const { start } = partition.shard.layers!.branchOf(place.number)!;
+    tx.put(branchKey(place.number), Buffer.from(JSON.stringify({ ...stored, start, merged })));
+    const { content, points } = place;
+    if (tables !== null) place.points = { ...points, table: content };
+    else place.points = { all: content, definitions: merged.definitions ? content : points.definitions, table: null };
+    this.committed(tx.commit(), place);
+  }
+
   /** Null: it begins empty. */
   private fork(from: string | null): void {
     const { random, partition } = this;
@@ -151,6 +179,7 @@ class World {
       ...NEVER,
       isOfPast: start !== null,
       content: base,
+      points: NO_POINTS,
       past: [],
     };
     this.places.set(name, place);
@@ -180,7 +209,9 @@ class World {
       if (entry.sequence !== sequence) continue;
       const { micros } = entry;
       place?.past.push({ sequence, micros, content: place.content });
-      const shown = [...this.places].map(([name, each]) => [name, { place: each, content: each.content }] as const);
+      const shown = [...this.places].map(
+        ([name, each]) => [name, { place: each, content: each.content, points: each.points }] as const,
+      );
       this.history.push({ micros, state: new Map(shown) });
     }
   }
@@ -257,6 +288,9 @@ function rowsOf(scan: (range: ReturnType<typeof prefixRange>) => Cursor, tenant:
   return sorted(new Map(found));
 }
 
+const shownPoints = ({ all, definitions, table }: Points) =>
+  [all, definitions, table].map((content) => (content === null ? null : sorted(content)));
+
 /** As `expected` shows it. */
 function stateOf({ shard }: Partition) {
   const layers = shard.layers!;
@@ -266,12 +300,22 @@ function stateOf({ shard }: Partition) {
     origin: "",
     base: [] as [string, string][],
     rows: rowsOf((range) => tx.scan(range), TARGET),
+    merged: shownPoints(NO_POINTS),
   };
-  const branches = layers.branchesUnder(TARGET).map(([number, { name, origin, start }]) => ({
+  const rowsAt = (tenant: number, at: CommitStamp | null | undefined) =>
+    at == null ? null : new Map(rowsOf((range) => layers.asOf(at.sequence).cursor(range), tenant));
+  const pointsOf = (number: number, { all, definitions, tables }: MergePoints) =>
+    shownPoints({
+      all: rowsAt(number, all),
+      definitions: rowsAt(number, definitions),
+      table: rowsAt(number, tables.get(1)),
+    });
+  const branches = layers.branchesUnder(TARGET).map(([number, { name, origin, start, merges }]) => ({
     name,
     origin: origin === NO_ORIGIN ? NOWHERE : (layers.branchOf(origin)?.name ?? ""),
     base: origin === NO_ORIGIN ? [] : rowsOf((range) => layers.asOf(start.sequence).cursor(range), origin),
     rows: rowsOf((range) => tx.scan(range), number),
+    merged: pointsOf(number, merges),
   }));
   tx.rollback();
   return [tenant, ...branches].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -289,8 +333,10 @@ function isIn(chain: readonly Manifest[], state: State, name: string): boolean {
 function expected(state: State, chain: readonly Manifest[]) {
   return [...state]
     .filter(([name]) => isIn(chain, state, name))
-    .map(([name, { place, content }]) => ({ name, place, content }))
-    .map(({ name, place: { origin, base }, content }) => ({ name, origin, base: sorted(base), rows: sorted(content) }))
+    .map(([name, { place, content, points }]) => ({ name, place, content, points }))
+    .map(({ name, place: { origin, base }, content, points }) => ({
+      ...{ name, origin, base: sorted(base), rows: sorted(content), merged: shownPoints(points) },
+    }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -12,6 +12,8 @@ t.test("steps are read as they were written", async (t) => {
   const steps = [
     { what: "fork", branch: 5, origin: 0, record, micros: null },
     { what: "change", branch: 5, record: { ...record, expiresAtMs: 1.5, quotaBytes: 7 }, micros: 3 },
+    { what: "change", branch: 5, record: { ...record, access: { users: ["ann"], ownPolicies: true } }, micros: 3 },
+    { what: "merge", branch: 5, merged: { tables: [7], definitions: false }, micros: 3 },
     { what: "write", branch: 0, micros: 3 },
     { what: "end", branch: 5, micros: 4 },
   ];
@@ -35,6 +37,9 @@ t.test("what is no step is refused", async (t) => {
     ],
     { what: "fork", branch: 5, origin: 0, record: { ...record, name: "../b" }, micros: null },
     { what: "change", branch: 5, record: null, micros: null },
+    { what: "change", branch: 5, record: { ...record, access: { users: [7] } }, micros: null },
+    { what: "merge", branch: 5, merged: { tables: ["a"], definitions: false }, micros: null },
+    { what: "merge", branch: 0, merged: { tables: null, definitions: false }, micros: null },
   ];
   for (const step of bad) t.throws(() => read(step), RangeError, JSON.stringify(step));
   t.throws(() => read({ what: "write", branch: 0, micros: null }, 2), /has no end/);
