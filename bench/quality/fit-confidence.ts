@@ -8,6 +8,7 @@ import { TRAITS } from "../../src/ai/nl2sql/traits.js";
 import { ROOT } from "../servers.js";
 import { type Example, examples, fit, heldOut, likely, sureFrom, WRONG_MAX } from "./confidence-fit.js";
 
+const PERCENT = Number((WRONG_MAX * 100).toPrecision(2));
 const WEIGHTS = join(ROOT, "src/ai/nl2sql/confidence-weights.ts");
 
 function report(name: string, some: readonly { readonly p: number; readonly example: Example }[]): void {
@@ -58,7 +59,7 @@ import type { Trait } from "./traits.js";
 
 export const CONSTANT = ${Number(weights.constant.toPrecision(4))};
 
-/** Of other schemas than it was fitted on, at most ${Number((WRONG_MAX * 100).toPrecision(2))} % of the answers from here up were wrong. */
+/** Of other schemas than it was fitted on, at most ${PERCENT} % of the answers from here up were wrong. */
 export const SURE_FROM = ${sure};
 
 export const WEIGHTS: Readonly<Record<Trait, number>> = {
