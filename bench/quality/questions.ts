@@ -31,6 +31,7 @@ export const QUESTION_SETS = {
   twelfth: ["billing", "bakery", "tours", "builders", "tennis"],
   thirteenth: ["vets", "depot"],
   fourteenth: ["zoo", "elections", "railway", "guilds", "blood", "brewery"],
+  fifteenth: ["observatory", "recipes", "translators"],
 } as const;
 /** All of their questions were looked at after the first score. */
 export const SEEN_SETS: ReadonlySet<string> = new Set([
@@ -42,6 +43,7 @@ export const SEEN_SETS: ReadonlySet<string> = new Set([
   "twelfth",
   "thirteenth",
   "fourteenth",
+  "fifteenth",
 ]);
 /** In place of the gold SQL: the tables do not answer it, or it does not say which of two columns it means. */
 const REFUSE = "REFUSE";

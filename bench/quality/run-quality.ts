@@ -10,11 +10,11 @@ import { type AskedOfFolder, askFolder, type FOLDERS } from "./folder.js";
 import { measureMemories } from "./memory.js";
 import { memoryPage } from "./memory-page.js";
 import { measureMemoryPairs } from "./memory-pairs.js";
-import { type AskedQuestion, askQuestions, QUESTION_SETS, SEEN_SETS } from "./questions.js";
+import { askQuestions } from "./questions.js";
+import { questionsPage } from "./questions-page.js";
 import { retrievalPage } from "./retrieval-page.js";
 
 const PAGE = join(ROOT, "docs/reference/quality.md");
-const CALIBRATION = [0, 0.5, 0.7, 0.8, 0.9, 0.951];
 
 const figure = (value: number) => value.toFixed(3).replace(/^0/, "");
 const between = ([low, high]: Interval) => `${figure(low)} to ${figure(high)}`;
@@ -56,64 +56,6 @@ ${table("| | right | share | 95 % | wrong |", "|---|--:|--:|--:|--:|", [
   otherLine("looked at while the rules were made", others.seen),
   otherLine("never looked at", others.heldBack),
 ])}
-`;
-}
-
-function questionsPage(asked: readonly AskedQuestion[]): string {
-  const count = (some: readonly AskedQuestion[], outcome: string) =>
-    some.filter((one) => one.outcome === outcome).length;
-  const line = (name: string, some: readonly AskedQuestion[]) => {
-    const [right, rightly, refused, wrong] = ["right", "refused rightly", "refused", "wrong"].map((outcome) =>
-      count(some, outcome),
-    );
-    const interval = between(intervalOfShare(right! + rightly!, some.length));
-    return `| ${name} | ${some.length} | ${right} | ${rightly} | ${refused} | ${wrong} | ${interval} |`;
-  };
-  const sets = Object.keys(QUESTION_SETS) as (keyof typeof QUESTION_SETS)[];
-  const halves = sets.flatMap((set) => {
-    const ofSet = asked.filter((one) => one.set === set);
-    const half = (isHeldBack: boolean) => ofSet.filter((one) => one.isHeldBack === isHeldBack);
-    return [
-      ...(set === "sixth" ? [] : [line(`${set} set, looked at while the rules were made`, half(false))]),
-      ...(SEEN_SETS.has(set) ? [] : [line(`${set} set, never looked at`, half(true))]),
-    ];
-  });
-  const calibration = CALIBRATION.slice(0, -1).map((low, i) => {
-    const high = CALIBRATION[i + 1]!;
-    const some = asked.filter(
-      ({ isHeldBack, confidence }) => isHeldBack && confidence !== null && confidence > low && confidence <= high,
-    );
-    return `| ${low} to ${Math.min(high, 0.95)} | ${some.length} | ${count(some, "wrong")} |`;
-  });
-  return `## Questions as SQL
-
-By rules, without a provider: ${asked.length} questions over fifty-two schemas (\`test/quality/questions\`) in thirteen sets, each
-written before the rules were changed. The second has other naming habits: words of other languages, prefixes, links
-that no foreign key declares. The third has abbreviations, many tables, names that several columns share, misspelt
-words, and questions that the tables do not answer or that mean several things: those are rightly refused. The fourth
-has new domains, keys that end in fk, views, codes and mixed plurals. The fifth asks for joins, groups, superlatives,
-comparisons, dates and what there is not, over two more schemas. The sixth has six more domains and naming habits, written
-by who changed the rules afterwards; its counts alone were seen. Before that change it had 56 right, 6 rightly refused,
-50 refused and 8 wrong, and of 47 answers above .9 three were wrong. The seventh has abbreviated names, lookup tables of
-codes, dates as text and no keys; its first score, before it was looked at, was 25 right, 4 rightly refused, 48 refused
-and 3 wrong of 80, and of 16 answers above .9 two were wrong. The eighth asks plain questions over four ordinary schemas;
-its first score was 70 right, 4 rightly refused, 43 refused and 5 wrong of 122, and of 60 answers above .9 four were
-wrong. The ninth, two more such schemas, was asked after those rules had changed: 41 right, 2 rightly refused, 11 refused
-and 3 wrong of 57, and of 37 answers above .9 two were wrong; then it was looked at, too. So was the tenth, five more,
-whose first score was 78 right, 36 refused and 10 wrong of 124, and of 65 answers above .9 six were wrong. The
-eleventh, two more, was asked after those rules had changed: 30 right, 10 refused and none wrong of 40, 27 of them above
-.9; then its refused ones were looked at. The twelfth, five more, asks what earlier rules refused (margins, both of two
-things, running totals); its first score was 55 right, 2 rightly refused, 53 refused and 10 wrong of 120, and of 37
-answers above .9 two were wrong; then it was looked at. The thirteenth, two more, was asked after those rules had changed:
-31 right, 7 refused and 2 wrong of 40, and of 20 answers above .9 two were wrong; then it was looked at. The interval is that of right answers and right refusals together.
-Of the answers that nobody looked at, the counts alone were seen while the rules were made; but the wrong ones of all sets were read once, for their causes, when the seventh was added
-(of the sixth, which then had 69 right and 7 wrong, too). \`node dist/bench/quality/run-quality.js questions\` renews this part.
-
-${table("| questions | all | right | rightly refused | refused | wrong | right, 95 % |", "|---|--:|--:|--:|--:|--:|--:|", halves)}
-
-Of the halves that were never looked at, by confidence:
-
-${table("| confidence | answers | wrong |", "|---|--:|--:|", calibration)}
 `;
 }
 

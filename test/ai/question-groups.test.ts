@@ -101,3 +101,29 @@ t.test("rows that only link others are told by the names of both", async (t) => 
   t.match(sql, /^SELECT guild_members\.\*, guilds\.guild_name, players\.nickname FROM guild_members/);
   t.match(sql, /WHERE guilds\.guild_name = 'Iron Pact'$/);
 });
+
+t.test("what is counted by things that have none has two meanings", async (t) => {
+  // The rows say that a brewer has no batches.
+  const some: LookUp = async (sql) => (sql.includes(" EXCEPT ") ? [[3]] : []);
+  const question = "number of batches per brewer";
+  const error = await matchQuestion(question, BREWERY, some).catch((caught: unknown) => caught);
+  t.match(error, { code: "question_not_understood", details: { readings: { length: 2 } } });
+  const { readings } = (error as { details: { readings: { sql: string }[] } }).details;
+  t.match(readings[0]!.sql, /count\(\*\) AS count FROM batches JOIN brewers/);
+  t.match(readings[1]!.sql, /count\(batches\.batch_no\) AS count FROM batches RIGHT JOIN brewers/);
+  const { sql, confidence } = await matchQuestion(question, BREWERY, nothing);
+  t.equal(sql, readings[0]!.sql);
+  t.ok(confidence > 0.8, String(confidence));
+});
+
+t.test("what was hardly understood is a reading, not an answer", async (t) => {
+  const plain = await matchQuestion("pubs in alphabetical order", BREWERY, nothing);
+  t.ok(plain.confidence > 0.9, String(plain.confidence));
+  const readings = await matchQuestion("batches by brewers and beers and styles", BREWERY, async (sql) =>
+    sql.includes(" EXCEPT ") ? [[1]] : [],
+  ).then(
+    () => null,
+    (error: { details?: { readings?: readonly unknown[] } }) => error.details?.readings,
+  );
+  t.equal(readings?.length, 1);
+});

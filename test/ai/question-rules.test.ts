@@ -104,7 +104,7 @@ const IN_CELLAR: Readonly<Record<string, readonly string[]>> = {
 t.test("short names, dates as text, revenue, values in other forms", async (t) => {
   const ask = async (question: string) => {
     const { sql } = await matchQuestion(question, CELLAR, async (text, [runs]) => {
-      if (/WHERE v !~/.test(text)) return [];
+      if (/WHERE v !~| EXCEPT /.test(text)) return [];
       const column = /DISTINCT v FROM \(SELECT (\w+)::text/.exec(text)?.[1];
       if (column !== undefined)
         return (IN_CELLAR[column] ?? [])

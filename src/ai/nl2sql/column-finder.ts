@@ -29,7 +29,11 @@ export const anyKind: Kinds = () => true;
 /** Whole years: `enrolled_year`, `founded`. */
 export const isYearNumber: Kinds = (ref) =>
   isNumber(ref) &&
-  wordsOfName(ref.column.name).some((word) => /year|^(?:vintage|founded|established|built|born|since)$/.test(word));
+  wordsOfName(ref.column.name).some((word) =>
+    /year|^(?:vintage|founded|established|built|born|since|commissioned|opened|launched|introduced|constructed|released)$/.test(
+      word,
+    ),
+  );
 /** Not the year in which a thing was made: `election_year`, `season`. */
 const isEventYear = ({ column }: ColumnRef) =>
   /year|season/i.test(column.name) &&

@@ -451,7 +451,8 @@ export class ConditionReader {
     const ref = this.columns.resolve(mention, (each) => each.table === this.columns.base && !isBoolean(each));
     if (ref === null) return;
     this.question.use(mention.from, mention.to);
-    this.filters.push({ ref, sql: (column) => `${column} IS NOT NULL` });
+    // A discount of 0 is none.
+    this.filters.push({ ref, sql: (column) => `${column} ${isNumber(ref) ? "> 0" : "IS NOT NULL"}` });
   }
 
   /**

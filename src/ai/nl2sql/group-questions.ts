@@ -1,6 +1,6 @@
 /**
  * Questions about groups of rows: "the average order value" of the totals of orders, "styles whose average price is
- * above the overall average", "the two best selling beers in each town". Called by `compositions.ts`; stateless.
+ * above the overall average", "the top 2 beers by revenue in each town". Called by `compositions.ts`; stateless.
  */
 import { nameWords } from "./bare-names.js";
 import type { Answer, ComposedAnswer, SimpleAnswer } from "./composed-answer.js";
@@ -13,7 +13,6 @@ import { NUMBER_WORDS } from "./vocabulary.js";
 
 /** What is made of two queries is less sure than one. */
 const NESTED_MAX = 0.85;
-const UNSAID_MAX = 0.6;
 const SURE = 0.9;
 
 export async function groupAnswer(text: string, schema: SchemaFacts, answer: Answer): Promise<ComposedAnswer | null> {
@@ -71,34 +70,27 @@ async function againstAverage(text: string, answer: Answer): Promise<ComposedAns
 }
 
 const TOP_OF_EACH =
-  /^(?:(?:what|which)\s+are\s+|list\s+|show\s+)?(?:the\s+)?(?:top\s+(\w+)\s+(\w+)\s+by\s+(.+?)|(?:top\s+)?(\w+)\s+(best|most|worst|least)[-\s]+sell?(?:ing|ling)\s+(\w+))\s+(?:in|per|for|of|within|by)\s+(?:each\s+|every\s+)?(\w+)[?.!\s]*$/i;
+  /^(?:(?:what|which)\s+are\s+|list\s+|show\s+)?(?:the\s+)?top\s+(\w+)\s+(\w+)\s+by\s+(.+?)\s+(?:in|per|for|of|within|by)\s+(?:each\s+|every\s+)?(\w+)[?.!\s]*$/i;
 
 /** "Top 2 beers by revenue in each town": sums of both, of which the first of each are shown. */
 async function topOfEach(text: string, answer: Answer): Promise<ComposedAnswer | null> {
-  const match = TOP_OF_EACH.exec(text);
-  if (match === null || !/\b(?:each|every|per)\b/i.test(text)) return null;
-  const [, first, entity, measure, second, kind, sold, group] = match;
-  const said = (first ?? second)!.toLowerCase();
-  const number = NUMBER_WORDS[said] ?? Number(said);
+  const [, said, entity, measure, group] = TOP_OF_EACH.exec(text) ?? [];
+  if (said === undefined || !/\b(?:each|every|per)\b/i.test(text)) return null;
+  const number = NUMBER_WORDS[said.toLowerCase()] ?? Number(said);
   if (!Number.isSafeInteger(number) || number < 1) return null;
-  for (const what of measure === undefined ? ["total quantity", "units", "revenue"] : [measure]) {
-    const one = await answer(`${what} per ${group} and ${entity ?? sold}`);
-    const ranked = one === null ? null : ranking(one, number, /worst|least/i.test(kind ?? ""));
-    // Whether numbers or revenue make the best is not said.
-    const most = measure === undefined ? UNSAID_MAX : NESTED_MAX;
-    if (ranked !== null) return { sql: ranked, confidence: Math.min(most, one!.confidence) };
-  }
-  return null;
+  const one = await answer(`${measure} per ${group} and ${entity}`);
+  const ranked = one === null ? null : ranking(one, number);
+  return ranked === null ? null : { sql: ranked, confidence: Math.min(NESTED_MAX, one!.confidence) };
 }
 
-function ranking(one: SimpleAnswer, count: number, isAscending: boolean): string | null {
+function ranking(one: SimpleAnswer, count: number): string | null {
   const { groups, aggregates, change, ofGroups, limit } = one.shape;
   if (groups.length !== 2 || aggregates.length !== 1 || change !== null || ofGroups !== null || limit !== null)
     return null;
   const names = listNames(one.sql);
   if (names.length < 3) return null;
   // A thing is told by its key, which comes first.
-  const by = `PARTITION BY ${names[0]} ORDER BY ${names.at(-1)}${isAscending ? "" : " DESC"}`;
+  const by = `PARTITION BY ${names[0]} ORDER BY ${names.at(-1)} DESC`;
   const [grouped] = one.sql.split(/ ORDER BY (?!.*\))/);
   const inner = `SELECT ${names.join(", ")}, row_number() OVER (${by}) AS place FROM (${grouped}) AS sums (${names.join(", ")})`;
   return `SELECT ${names.join(", ")} FROM (${inner}) AS ranked WHERE place <= ${count} ORDER BY ${names[0]}, place`;

@@ -7,6 +7,7 @@ import { DbError } from "../../protocol/errors.js";
 import { restatedWords, unshownWords } from "./asked-entity.js";
 import type { SimpleAnswer } from "./composed-answer.js";
 import { composedAnswer } from "./compositions.js";
+import { confidenceOf, LIKELY, likelihood } from "./confidence.js";
 import { denyingPrefix, opposite } from "./denied-words.js";
 import { withDurations } from "./durations.js";
 import { meantLinks } from "./link-roles.js";
@@ -20,14 +21,20 @@ import { QuestionReader } from "./read-question.js";
 import { withMargin, withRevenue } from "./revenue-columns.js";
 import type { SchemaFacts } from "./schema-facts.js";
 import { withTextTimes } from "./text-times.js";
+import { leftOutQuery, withNone } from "./traits.js";
 import { droppedNames, unplacedWords } from "./unplaced-words.js";
 import { type LookUp, type ValueMention, valueMentions } from "./value-mentions.js";
 import { linkCondition, writeQuery } from "./write-query.js";
 
 export interface MatchedQuestion {
   readonly sql: string;
-  /** 0 to 1: how well names fitted. */
+  /** 0 to 1: how likely it is right, told with caution. */
   readonly confidence: number;
+}
+
+interface Understood extends MatchedQuestion {
+  /** A phrase that has one meaning: not refused, though its words alone say little of what is read. */
+  readonly isPhrase: boolean;
 }
 
 /** Rules are never quite sure. */
@@ -43,13 +50,22 @@ const MISSPELT = 0.15;
 
 /** Throws question_not_understood, with what was understood. */
 export async function matchQuestion(asked: string, stored: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
-  const text = plainerWords(asked);
+  const { sql, confidence: certainty, isPhrase } = await understoodBy(plainerWords(asked), stored, lookUp);
+  const without = leftOutQuery(sql);
+  const leftOut = without !== null && (await lookUp(without, [])).length > 0;
+  const likely = likelihood(asked, { sql, certainty, leftOut }, stored);
+  if (leftOut && likely < LIKELY && !isPhrase) throw unsure(sql, leftOut ? withNone(sql, stored) : null);
+  return { sql, confidence: confidenceOf(likely) };
+}
+
+/** By the rules alone; its confidence is theirs. */
+async function understoodBy(text: string, stored: SchemaFacts, lookUp: LookUp): Promise<Understood> {
   const facts = withDurations(withMargin(withRevenue(await withTextTimes(stored, lookUp)), text), text);
   const composed = await composedAnswer(text, facts, (simpler) => understood(simpler, facts, lookUp));
-  if (composed !== null) return composed;
+  if (composed !== null) return { ...composed, isPhrase: true };
   try {
     const { sql, confidence } = await matchWords(text, facts, lookUp);
-    return { sql, confidence };
+    return { sql, confidence, isPhrase: false };
   } catch (error) {
     const isOpen = error instanceof DbError && error.details?.readings === undefined;
     const mended = isOpen ? mendedQuestion(text, facts) : null;
@@ -57,7 +73,8 @@ export async function matchQuestion(asked: string, stored: SchemaFacts, lookUp: 
     const { sql, confidence } = await matchWords(mended, facts, lookUp).catch(() => {
       throw error;
     });
-    return { sql, confidence: Math.round(Math.max(0.05, confidence - MISSPELT) * 100) / 100 };
+    const less = Math.round(Math.max(0.05, confidence - MISSPELT) * 100) / 100;
+    return { sql, confidence: less, isPhrase: false };
   }
 }
 
@@ -123,6 +140,22 @@ function partsOf({ filters, groups, related, aggregates, ...shape }: QueryShape)
   const { having, havingValue, ranking, order, firstOfEach } = shape;
   const single = [having, havingValue, ranking, order, firstOfEach].filter((part) => part !== null).length;
   return filters.length + groups.length + related.length + aggregates.length + single;
+}
+
+/** What the rules make of it is wrong too often: whoever asked may still choose it. `all`: with those of none. */
+function unsure(sql: string, all: string | null): DbError {
+  const readings =
+    all === null
+      ? [{ meaning: "as far as its words were understood", sql }]
+      : [
+          { meaning: "only those that have some", sql },
+          { meaning: "also those that have none", sql: all },
+        ];
+  const why = all === null ? "What it was taken for is not sure enough." : "It may mean those that have none, too.";
+  return new DbError("question_not_understood", `The question cannot be turned into SQL. ${why}`, {
+    readings,
+    hint: 'Run a statement in "readings", or say more in the names of tables and columns (GET /v1/schema/tables).',
+  });
 }
 
 interface Understanding {

@@ -62,6 +62,7 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
     else if (isUnitOf(question, at, tables, sql)) return;
     else if (isOfContact(question, at, schema, tables, sql)) return;
     else if (isDealing(question, at, schema, tables) || isFlagged(question, at, tables, sql)) return;
+    else if (isTimeOf(question, at, tables, sql)) return;
     else if (isPlainDeed(question, at, schema, tables, sql)) return;
     else if (question.says(at - 2, "do|does", "we|you|they", "sell|stock|carry|keep|own")) return;
     else if ((!token.isStop || isVerbOf(token, schema)) && !isSaid(token, question, schema, tables, sql))
@@ -93,6 +94,20 @@ export function droppedNames(
     return !named.some((name) => isIn(sql, name));
   });
   return lost.map(({ from, to }) => question.slice(from, to));
+}
+
+/** "Cooking time" of `cook_minutes`: what is measured in units of time is one. */
+function isTimeOf(question: Question, at: number, tables: readonly TableFacts[], sql: string): boolean {
+  const before = question.at(at - 1);
+  if (before === null || !question.says(at, "time|times")) return false;
+  const isIt = ({ name, kind }: TableFacts["columns"][number]) => {
+    const words = wordsOfName(name);
+    const isUnit = /^(?:second|minute|hour|day)$/.test(UNIT_NAMES[words.at(-1)!] ?? "");
+    return (
+      kind === "number" && isUnit && isIn(sql, name) && words.some((word) => wordScore(before, word) >= SAME_FAMILY)
+    );
+  };
+  return tables.some(({ columns }) => columns.some(isIt));
 }
 
 /** "In minutes", of a number of minutes. */

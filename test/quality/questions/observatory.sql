@@ -1,0 +1,10 @@
+CREATE TABLE telescopes (tel_code text PRIMARY KEY, tel_name text, aperture_m numeric, site text, commissioned int);
+CREATE TABLE astronomers (astro_id int PRIMARY KEY, last_name text, first_name text, institute text, country text, joined date);
+CREATE TABLE targets (target_id int PRIMARY KEY, designation text, object_type text, magnitude numeric, distance_ly numeric);
+CREATE TABLE observations (obs_id int PRIMARY KEY, tel_code text REFERENCES telescopes, astro_id int REFERENCES astronomers, target_id int REFERENCES targets, started_at timestamp, exposure_s int, filter_name text, successful boolean);
+CREATE TABLE papers (paper_id int PRIMARY KEY, astro_id int REFERENCES astronomers, paper_title text, published_on date, citations int);
+INSERT INTO telescopes VALUES ('ATLAS','Atlas Reflector',2.4,'Cerro Alto',1998),('BOREAS','Boreas',1.2,'Nordfjell',2006),('CYG','Cygnus Array',3.6,'Cerro Alto',2014),('DRACO','Draco Survey',0.8,'Nordfjell',2019),('ERIS','Eris',4.1,'Mount Hale',2022);
+INSERT INTO astronomers VALUES (1,'Abel','Nina','Uni Graz','Austria','2010-09-01'),(2,'Brook','Tom','Caltech','USA','2013-02-15'),(3,'Chen','Li','NAOC','China','2016-06-20'),(4,'Diaz','Eva','Uni Quito','Ecuador','2018-01-10'),(5,'Engel','Paul','Uni Graz','Austria','2020-11-05'),(6,'Fujita','Aya','NAOJ','Japan','2023-04-01');
+INSERT INTO targets SELECT i, (ARRAY['M31','M42','M45','NGC 253','NGC 891','HD 209458','Vesta','Ceres','TRAPPIST-1','Crab'])[i], (ARRAY['galaxy','nebula','cluster','galaxy','galaxy','star','asteroid','asteroid','star','nebula'])[i], 3.4 + (i * 7) % 11 * 0.9, 40 + (i * i * 977) % 9000 FROM generate_series(1, 10) i;
+INSERT INTO observations SELECT i, (ARRAY['ATLAS','BOREAS','CYG','DRACO'])[1 + (i * 3 + i / 5) % 4], 1 + (i * i + i / 3) % 5, 1 + (i * 7 + i / 4) % 9, timestamp '2025-01-02 20:15' + i * interval '43 hours', 60 + (i * 97) % 1500, (ARRAY['red','green','blue'])[1 + (i + i / 6) % 3], (i * i + i / 7) % 5 <> 2 FROM generate_series(1, 70) i;
+INSERT INTO papers SELECT i, 1 + (i * 2 + i / 4) % 4, 'Paper ' || chr(64 + i), date '2021-03-10' + i * 71, (i * 29) % 83 FROM generate_series(1, 20) i
