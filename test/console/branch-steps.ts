@@ -86,6 +86,9 @@ async function differenceStep({ step, page, violations, strangers, corpus }: Too
     t.same(await violations(), [], "of a comparison");
     await page.getByLabel("Compare with").selectOption("what it began with");
     await page.getByRole("columnheader", { name: "In the branch" }).first().waitFor();
+    await page.getByLabel("Table", { exact: true }).selectOption("guest");
+    await page.getByLabel("Kind of change").selectOption("removed");
+    await page.getByRole("heading", { name: "2 rows" }).waitFor();
   });
 }
 
@@ -114,6 +117,7 @@ async function mergeStep({ step, page, server, violations, fits, corpus }: Tools
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.locator(".branch-bar").getByRole("button", { name: "Leave" }).click();
     await page.locator(".branch-bar").waitFor({ state: "detached" });
+    await page.getByRole("row", { name: "guest 0 27 2 28" }).waitFor();
     await page.getByRole("button", { name: "Delete cleanup" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByText("There are none. A branch takes no time").waitFor();

@@ -270,8 +270,8 @@ t.test("in a sandbox what an agent writes is a branch, to be looked at and merge
   t.same(
     sandbox.tables.sort((a: { table: string }, b: { table: string }) => (a.table < b.table ? -1 : 1)),
     [
-      { table: "customers", added: 1, removed: 0, changed: 0, in_origin: 0 },
-      { table: "orders", added: 0, removed: 1, changed: 0, in_origin: 0 },
+      { table: "customers", kind: "table", added: 1, removed: 0, changed: 0, in_origin: 0 },
+      { table: "orders", kind: "table", added: 0, removed: 1, changed: 0, in_origin: 0 },
     ],
   );
   t.match(sandbox, { complete: true, definitions: [], branch: /^run_[a-z0-9]+$/ });

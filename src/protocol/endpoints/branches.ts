@@ -2,6 +2,7 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { HISTORY_SECONDS_MAX } from "../limits.js";
+import { MUST_BE } from "../schema-fault.js";
 import { Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
 
 /** As in a URL and in the header X-Tessera-Branch. */
@@ -368,6 +369,7 @@ export const branchEndpoints = [
       against: Type.Optional(
         Type.String({
           pattern: `^$|${BRANCH_NAME.source}`,
+          [MUST_BE]: "the name of a branch, or empty",
           description:
             "Compare with this branch as it is, in place of what the branch began with. Empty: with the tenant itself.",
         }),
