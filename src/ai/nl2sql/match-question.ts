@@ -33,6 +33,8 @@ export interface MatchedQuestion {
 }
 
 interface Understood extends MatchedQuestion {
+  /** Words were read as misspelt names: it is told no surer than the rules are. */
+  readonly isMended: boolean;
   /** A phrase that has one meaning: not refused, though its words alone say little of what is read. */
   readonly isPhrase: boolean;
 }
@@ -50,22 +52,23 @@ const MISSPELT = 0.15;
 
 /** Throws question_not_understood, with what was understood. */
 export async function matchQuestion(asked: string, stored: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
-  const { sql, confidence: certainty, isPhrase } = await understoodBy(plainerWords(asked), stored, lookUp);
+  const { sql, confidence: certainty, isPhrase, isMended } = await understoodBy(plainerWords(asked), stored, lookUp);
   const without = leftOutQuery(sql);
   const leftOut = without !== null && (await lookUp(without, [])).length > 0;
   const likely = likelihood(asked, { sql, certainty, leftOut }, stored);
   if (leftOut && likely < LIKELY && !isPhrase) throw unsure(sql, leftOut ? withNone(sql, stored) : null);
-  return { sql, confidence: confidenceOf(likely) };
+  const confidence = confidenceOf(likely);
+  return { sql, confidence: isMended ? Math.min(confidence, certainty) : confidence };
 }
 
 /** By the rules alone; its confidence is theirs. */
 async function understoodBy(text: string, stored: SchemaFacts, lookUp: LookUp): Promise<Understood> {
   const facts = withDurations(withMargin(withRevenue(await withTextTimes(stored, lookUp)), text), text);
   const composed = await composedAnswer(text, facts, (simpler) => understood(simpler, facts, lookUp));
-  if (composed !== null) return { ...composed, isPhrase: true };
+  if (composed !== null) return { ...composed, isPhrase: true, isMended: false };
   try {
     const { sql, confidence } = await matchWords(text, facts, lookUp);
-    return { sql, confidence, isPhrase: false };
+    return { sql, confidence, isPhrase: false, isMended: false };
   } catch (error) {
     const isOpen = error instanceof DbError && error.details?.readings === undefined;
     const mended = isOpen ? mendedQuestion(text, facts) : null;
@@ -74,7 +77,7 @@ async function understoodBy(text: string, stored: SchemaFacts, lookUp: LookUp): 
       throw error;
     });
     const less = Math.round(Math.max(0.05, confidence - MISSPELT) * 100) / 100;
-    return { sql, confidence: less, isPhrase: false };
+    return { sql, confidence: less, isPhrase: false, isMended: true };
   }
 }
 
