@@ -56,7 +56,7 @@ export async function matchQuestion(asked: string, stored: SchemaFacts, lookUp: 
   const without = leftOutQuery(sql);
   const leftOut = without !== null && (await lookUp(without, [])).length > 0;
   const likely = likelihood(asked, { sql, certainty, leftOut }, stored);
-  if (leftOut && likely < LIKELY && !isPhrase) throw unsure(sql, leftOut ? withNone(sql, stored) : null);
+  if (leftOut && likely < LIKELY && !isPhrase) throw unsure(sql, withNone(sql, stored));
   const confidence = confidenceOf(likely);
   return { sql, confidence: isMended ? Math.min(confidence, certainty) : confidence };
 }
