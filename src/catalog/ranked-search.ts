@@ -17,27 +17,48 @@ export type SearchMode = (typeof SEARCH_MODES)[number];
  * than words itself, and any other. Below one half: of nearly equal texts the one with all words is meant, whichever is
  * nearest.
  */
-export const STATIC_WEIGHT = 0.2;
+export const STATIC_WEIGHT = 0.15;
 export const VECTOR_WEIGHT = 0.4;
 /** How much of that weight stays, by what the query is. */
 const OF_CODES = 0.25;
 const OF_QUOTED = 0.5;
-/** "INV-2041", "max_rows", "v1.2", "XR7": letters and digits or signs in one word. */
-const CODE = /(?:^|\s)"?(?=\S*\p{L})(?=\S*[\d_])[\p{L}\d][\p{L}\d_./:-]*/u;
+/** "INV-2041", "max_rows", "v1.2", "XR7": letters and digits or signs in one word; not "20th", "1990s". */
+const CODE = /(?:^|\s)"?(?!\d+(?:st|nd|rd|th|s)\b)(?=\S*\p{L})(?=\S*[\d_])[\p{L}\d][\p{L}\d_./:-]*/u;
 
-/** A query of so many longer words tells what is wanted: no text has them all, and likeness weighs this. */
+/** What a text index tells of a query before it is searched: how much words can decide. */
+export interface TextShape {
+  /** Words per text. */
+  readonly meanWords: number;
+  /** 0 to 1: of the query's words, by their rarity, those that some text has. */
+  readonly knownShare: number;
+}
+
+/** Texts of at most so many words have few of a query's: titles, names, captions. */
+const SHORT_TEXTS = 16;
+/**
+ * For such texts, a query of so many longer words tells what is wanted: no text has them all, and likeness weighs this.
+ * Long texts have them, and the words decide.
+ */
 const TOLD: readonly (readonly [words: number, weight: number])[] = [
-  [6, 0.8],
-  [4, 0.5],
+  [6, 0.95],
+  [4, 0.6],
 ];
+/** And where the texts have less than this of the query's words, likeness weighs this. */
+const KNOWN_MIN = 0.5;
+const OF_UNKNOWN = 0.8;
 const LONG_WORD = /\p{L}{4,}/gu;
 
-/** What likeness weighs for this query: names with digits, and what is quoted, are meant letter by letter. */
-export function weightForQuery(usual: number, query: string): number {
-  if (CODE.test(query)) return usual * OF_CODES;
-  if (/"[^"]+"/.test(query)) return usual * OF_QUOTED;
+/**
+ * What likeness weighs for this query. Names with digits are meant letter by letter, and what is quoted, if not much
+ * else is said. `shape`: of the texts; null: it is not known.
+ */
+export function weightForQuery(usual: number, query: string, shape: TextShape | null): number {
   const words = query.match(LONG_WORD)?.length ?? 0;
-  return Math.max(usual, TOLD.find(([least]) => words >= least)?.[1] ?? 0);
+  const told = TOLD.find(([least]) => words >= least)?.[1] ?? 0;
+  if (CODE.test(query)) return usual * OF_CODES;
+  if (told === 0 && /"[^"]+"/.test(query)) return usual * OF_QUOTED;
+  if (shape === null || shape.meanWords > SHORT_TEXTS) return usual;
+  return Math.max(usual, told, shape.knownShare < KNOWN_MIN ? OF_UNKNOWN : 0);
 }
 
 /** The place in a ranking of vectors that counts as no likeness at all: any two vectors are some distance apart. */

@@ -129,6 +129,7 @@ export interface CollectionTextIndex {
   /** Names of its fields; null: all texts of the document. */
   readonly fields: readonly string[] | null;
   readonly language: string;
+  readonly search: SearchIndexDef;
 }
 
 /** The index that searches by words use: the first. */
@@ -137,7 +138,8 @@ export function textIndexOf({ table, indexes }: Collection): CollectionTextIndex
   if (index === undefined) return null;
   const { columnIds, text } = index.search!;
   const columns = columnIds.map((id) => identifier(table.columns.find((column) => column.id === id)!.name));
-  return { columns, fields: index.fields[0] === ALL_TEXTS ? null : index.fields, language: text!.language };
+  const fields = index.fields[0] === ALL_TEXTS ? null : index.fields;
+  return { columns, fields, language: text!.language, search: index.search! };
 }
 
 /** The collection as clients read it. */

@@ -4,14 +4,16 @@
  * start. Called by the partition and, for progress, by whatever shows it.
  */
 import { type CatalogView, DEFAULT_SCHEMA } from "../catalog/catalog-view.js";
+import type { TextShape } from "../catalog/ranked-search.js";
 import { type SearchIndexDef, storageOf, type TableDef } from "../catalog/table.js";
 import type { DerivedIndexes } from "../derived/derived-indexes.js";
 import { adjacencyKindOf, adjacencyPlace } from "../query/exec/adjacency-index.js";
-import { searchIndexKind, searchIndexPlace } from "../query/exec/search-index-kind.js";
+import { searchIndexKind, searchIndexPlace, textIndexKind } from "../query/exec/search-index-kind.js";
 import type { BoundTable } from "../query/plan/bound-table.js";
 import { bindTable } from "../sql/bind/bind-table.js";
 import { prefixRange, rowPrefix } from "../storage/keys.js";
 import { readSome, type Transaction } from "../storage/store.js";
+import { textShapeOf } from "../text/text-shape.js";
 import type { Tenant } from "./tenant.js";
 
 /** Saved indexes that are looked at after a start. */
@@ -46,6 +48,17 @@ export function indexLife(derived: DerivedIndexes, tenantNumber: number, index: 
     bytes,
     candidates,
   };
+}
+
+/** What a text index tells of a query; null: it is not ready, or empty. Asking begins to make it. */
+export function textShape(
+  { partition, number }: Tenant,
+  table: TableDef,
+  index: SearchIndexDef,
+  query: string,
+): TextShape | null {
+  const found = partition.derived.find(searchIndexPlace(number, table, index), textIndexKind(table, index));
+  return found && textShapeOf(found.body, query);
 }
 
 /** A commit changed definitions. */

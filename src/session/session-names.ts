@@ -18,6 +18,7 @@ import { ADMIN_ROLE, type RoleDef } from "../catalog/role.js";
 import { startingSettings } from "../catalog/role-settings.js";
 import { newTemporarySchema, TEMPORARY_ALIAS } from "../catalog/schema.js";
 import type { SequenceNumber } from "../catalog/sequence.js";
+import type { SearchIndexDef, TableDef } from "../catalog/table.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import type { CallExpr } from "../query/expr/expr.js";
 import { pgOidOf } from "../query/expr/types.js";
@@ -26,6 +27,7 @@ import type { IsolationLevel } from "../sql/parse/ast.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { Transaction } from "../storage/store.js";
 import { ArgumentShapes } from "./argument-shapes.js";
+import { textShape as textShapeIn } from "./search-index-care.js";
 import type { SessionMemory } from "./session-memory.js";
 import type { SessionStatements } from "./session-statements.js";
 import { REPLICATION_ROLE, Settings, settingText } from "./settings.js";
@@ -280,7 +282,9 @@ export class SessionNames implements SessionMemory {
     const searchPath = this.searchPath(catalog);
     const rights = own ? this.rightsOfFeature(catalog) : this.rights(catalog);
     const who = { rights, session: this.sessionActing(catalog), settings: this.ofRoles };
-    return { catalog, searchPath, timeZone, temporarySchema, answersAtOnce, shapeOf, ...who };
+    const textShape = (table: TableDef, index: SearchIndexDef, query: string) =>
+      rights.mayAll(table.id, ["r"]) ? textShapeIn(this.tenant, table, index, query) : null;
+    return { catalog, searchPath, timeZone, temporarySchema, answersAtOnce, shapeOf, textShape, ...who };
   }
 
   /** For ALTER ROLE … SET and ALTER DATABASE … SET. */

@@ -127,7 +127,7 @@ function sum(scores: readonly number[]): number | null {
 }
 
 /** The weight of a term, by the number of documents that have it. */
-function rarityOf(all: TextStatistics, term: string): number {
+export function rarityOf(all: TextStatistics, term: string): number {
   const documents = all.documentsWith(term);
   return Math.log(1 + (all.count - documents + 0.5) / (documents + 0.5));
 }

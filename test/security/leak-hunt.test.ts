@@ -64,6 +64,7 @@ const CASES: Readonly<Record<string, readonly Ask[]>> = {
     sql(`SELECT id, MATCH (note) AGAINST ('${SECRET} rare') FROM board WHERE MATCH (note) AGAINST ('rare')`),
     sql("SELECT id, score FROM search('board', 'word common') ORDER BY score DESC"),
     sql("SELECT id, title, score FROM search('notes', 'common word', mode => 'hybrid') ORDER BY score DESC, id"),
+    sql("SELECT id, title, score FROM search('notes', 'rare', mode => 'hybrid') ORDER BY score DESC, id"),
     sql(`SELECT id FROM board WHERE 1 / (CASE WHEN note LIKE '%${SECRET}%' THEN 0 ELSE 1 END) = 1 ORDER BY id`),
     sql("SELECT id, v <-> '[0,0]' FROM board ORDER BY v <-> '[0,0]' LIMIT 3"),
     sql("EXPLAIN SELECT * FROM board WHERE id > 0"),
@@ -161,6 +162,9 @@ const CASES: Readonly<Record<string, readonly Ask[]>> = {
     search({ filter: { title: { $contains: SECRET } } }),
     search({ filter: { owner: "other" } }),
     post("/v1/collections/closed/search", { query: "common" }),
+    // Likeness weighs more where no text has the words: the hidden ones do not count.
+    search({ query: "rare" }),
+    search({ query: `common ${SECRET}` }),
   ],
   "vectors.collections.create": [post("/v1/vectors/collections", { name: "points", dimensions: 2 })],
   "vectors.collections.list": [get("/v1/vectors/collections")],

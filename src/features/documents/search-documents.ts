@@ -230,7 +230,13 @@ async function vectorRankings(
       if (!takesWords(request, collection, field)) continue;
       const of = embedded.get(model) ?? (await embedderOf(request).embed([words], model ?? undefined))[0]!;
       embedded.set(model, of);
-      rankings.push({ kind: "vector", column, metric, vector: of, weight: modelWeight(request, model, words) });
+      rankings.push({
+        kind: "vector",
+        column,
+        metric,
+        vector: of,
+        weight: modelWeight(request, collection, model, words),
+      });
     }
   }
   return rankings;

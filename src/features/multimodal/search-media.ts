@@ -114,7 +114,7 @@ async function textPlans(request: Request, text: string, collections: readonly C
     for (const { embedding, model } of collection.embedded) {
       const vector = embedded.get(model) ?? (await embedderOf(request).embed([text], model ?? undefined))[0]!;
       embedded.set(model, vector);
-      const weight = modelWeight(request, model, text);
+      const weight = modelWeight(request, collection, model, text);
       rankings.push({ kind: "vector", column: embedding!, metric: "cosine", vector, weight });
     }
     const methods: Method[] = rankings.length > 0 ? ["text"] : [];

@@ -69,6 +69,8 @@ export function bindSearch(call: CallNode, lateral: Scope, binding: Binding, loo
       vectorWeight: weightOf(
         words,
         nearTo === null && isEmbeddedAtOnce(words, binding) ? STATIC_WEIGHT : VECTOR_WEIGHT,
+        searchable,
+        binding,
       ),
       limit: "$3",
       filter: null,
@@ -80,8 +82,10 @@ export function bindSearch(call: CallNode, lateral: Scope, binding: Binding, loo
 }
 
 /** A query that is written in the statement tells what it is. */
-function weightOf(words: Expr, usual: number): number {
-  return words.kind === "const" && typeof words.value === "string" ? weightForQuery(usual, words.value) : usual;
+function weightOf(words: Expr, usual: number, { table, text }: Searchable, { env }: Binding): number {
+  if (words.kind !== "const" || typeof words.value !== "string") return usual;
+  const shape = text === null ? null : (env.textShape?.(table, text, words.value) ?? null);
+  return weightForQuery(usual, words.value, shape);
 }
 
 /** Static encoders need no waiting, and others do. */

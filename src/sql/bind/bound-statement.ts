@@ -6,8 +6,9 @@
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { ViewQuery } from "../../catalog/kept-query.js";
+import type { TextShape } from "../../catalog/ranked-search.js";
 import type { Acting, Rights } from "../../catalog/rights.js";
-import type { TableDef } from "../../catalog/table.js";
+import type { SearchIndexDef, TableDef } from "../../catalog/table.js";
 import type { TableLockMode } from "../../protocol/lock-strength.js";
 import type { NoticeFields } from "../../protocol/notice.js";
 import type { CallExpr, Expr, RoutineCall, TransitionTable } from "../../query/expr/expr.js";
@@ -45,6 +46,8 @@ export interface BindEnvironment {
   readonly temporarySchema?: string;
   /** Whether a call of a deferred function that may be applied needs no waiting; absent: none does. */
   readonly answersAtOnce?: (call: CallExpr) => boolean;
+  /** What a text index tells of a query, to who sees all of the table; absent: nothing. */
+  readonly textShape?: (table: TableDef, index: SearchIndexDef, query: string) => TextShape | null;
   /** What the session's role may do, with the definitions that it may do it with; absent: the engine itself asks. */
   readonly rights?: Rights;
   /** Who the session began as. */
