@@ -69,8 +69,8 @@ export class SpillFile {
   ) {}
 
   /**
-   * Appends. Throws 53400 past the statement's bound or the transaction's, disk_full when the disk refuses; from then on
-   * it always does: a part may be on the disk, and other bytes in its place would be encrypted by the same key stream.
+   * Appends. Throws 53400 past the statement's bound or the transaction's, disk_full when the disk refuses; after that,
+   * always: a part may be on the disk, and other bytes in its place would be encrypted by the same key stream.
    */
   write(bytes: Uint8Array): void {
     const { area, accounts } = this;
