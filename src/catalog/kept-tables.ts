@@ -15,6 +15,7 @@ const NAMES: ReadonlySet<string> = new Set([
   "_chat_sessions",
   "_evaluation_scores",
   "_evaluations",
+  "_recipe_executions",
   "_responses",
 ]);
 

@@ -31,12 +31,20 @@ export function requireModel(rights: Rights, name: string): void {
   throw permissionDenied("model", name);
 }
 
-/** Throws 42501 unless it owns the model, or nobody does. */
-export function requireModelOwner(rights: Rights, name: string): void {
+/**
+ * Throws 42501 unless it owns the model, or nobody does. `isNew`: there is no model of the name, so that who trains it
+ * will own it. A model that nobody can own tells everybody of the rows that it was trained on: it is only for those who
+ * may see all.
+ */
+export function requireModelOwner(rights: Rights, name: string, isNew = false): void {
   if (!rights.ofRoles) return;
   const access = accessToModel(rights.catalog, name);
-  if (access === null ? rights.mayAllButMemories : rights.mayAlter(access.objectId)) return;
-  throw sqlError("42501", `must be owner of model ${name}`);
+  if (access !== null ? rights.mayAlter(access.objectId) : rights.mayAllButMemories) return;
+  if (access !== null || !isNew) throw sqlError("42501", `must be owner of model ${name}`);
+  if (rights.acting.role !== null) return;
+  throw sqlError("42501", `permission denied to train the model ${name}: no role could own it`, {
+    hint: "You may not see all tables, so a model of yours must not be common property. An administrator makes a role for you: CREATE USER.",
+  });
 }
 
 /** Which models it may use: those of the names alone, or all but those. */
@@ -52,8 +60,13 @@ export function usableModels(rights: Rights): {
 }
 
 /** A model of a new name belongs to who trained it, where the tenant has roles. Throws as `requireModelOwner`. */
-export function ownModel(editor: CatalogEditor, rights: Rights, maker: number | null, name: string): void {
-  requireModelOwner(rights, name);
+export function ownModel(
+  editor: CatalogEditor,
+  rights: Rights,
+  maker: number | null,
+  { name, isNew }: { readonly name: string; readonly isNew: boolean },
+): void {
+  requireModelOwner(rights, name, isNew);
   if (maker === null || accessToModel(editor.view, name) !== null) return;
   const grants = usualGrants("model", maker);
   editor.putAccess({ objectId: editor.nextId(), kind: "model", name, owner: maker, grants });

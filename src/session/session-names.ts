@@ -248,9 +248,8 @@ export class SessionNames implements SessionMemory {
     if (!this.rightsMayMatter) return false;
     const { role, sessionAuthorization } = this.settings;
     // What acts for the request has its sender's rights: a role taken later, or a function's owner, may have less.
-    if (this.definer !== null || role !== null || sessionAuthorization !== null) return this.hidesRows(tx);
-    const rights = this.rights(this.tenant.catalog.view(tx));
-    return rights.matter && !rights.mayAllButMemories;
+    const isAnother = this.definer !== null || role !== null || sessionAuthorization !== null;
+    return isAnother && this.hidesRows(tx);
   }
 
   lends(tx: Transaction): "a member's" | "nobody's" | null {

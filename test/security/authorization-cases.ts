@@ -41,6 +41,7 @@ export const OWNED: Readonly<Record<string, string>> = {
   "evaluation.get": "404",
   "evaluation.delete": "404",
   "evaluation.compare": "404",
+  "recipes.execution": "404",
 };
 
 /** Backups are made in the background; test/e2e/backups.test.ts has those of other tenants. */
@@ -404,6 +405,7 @@ const recipes: Record<string, Case> = {
     others: "404",
   },
   "recipes.certify": { send: (w) => ({ path: `${recipe(w)}/certify`, body: {} }), others: "404" },
+  "recipes.execution": { ...get((w) => `${recipe(w)}/executions/${w.execution}`, "404"), statuses: [200, 404] },
   "recipes.execute": { send: (w) => ({ path: `${recipe(w)}/execute`, body: {} }), others: "404" },
 };
 

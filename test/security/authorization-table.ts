@@ -105,10 +105,10 @@ const INTRODUCTION = [
   "**Tenants.** Every tenant has its own data. The credential decides the tenant; no request can name another one. Only administrators",
   "name a tenant, in paths under `/admin/tenants`. The column on objects of another tenant shows the answer to a request that names one by its id.",
   "",
-  "**Owners.** Transactions, prepared statements, chat sessions, responses, trainings, evaluations and API keys belong to whoever made them; everything else",
+  "**Owners.** Transactions, prepared statements, chat sessions, responses, trainings, evaluations, executions of recipes and API keys belong to whoever made them; everything else",
   "belongs to the tenant. For transactions and prepared statements, a signed-in user and each of that user's keys count as different owners. The last column shows",
-  "what another user of the same tenant gets. Administrators (`admin` or `super_admin`, not with a ReadOnly key) may name transactions",
-  "and trainings of others.",
+  "what another user of the same tenant gets. Administrators (`admin` or `super_admin`, not with a ReadOnly key) may name transactions,",
+  "trainings and executions of others.",
   "",
 ] as const;
 

@@ -238,6 +238,7 @@ class Matrix {
     await get(`/v1/ai/sessions/${world.session}`);
     await this.server.expect(200, "GET", `/v1/responses/${world.response}`, undefined, { token });
     await get(`/v1/evaluations/${world.evaluation}`);
+    await get(`/v1/recipes/${world.recipe}/executions/${world.execution}`);
     return [transaction, prepared.body.data.columns.length, training === "cancelled" ? training : "pending or over"];
   }
 
@@ -295,6 +296,7 @@ async function peersWorld(server: TestServer, token: string, alpha: World): Prom
     apiKey: (await post("/v1/api-keys", { name: "a peer's" })).data.api_key.id,
     job: (await post("/v1/automl/train", training)).data.job_id,
     evaluation: (await post("/v1/evaluations/retrieval", evaluationOf(alpha.collection, "a peer's"))).data.id,
+    execution: (await post(`/v1/recipes/${alpha.recipe}/execute`, {})).data.execution_id,
   };
 }
 

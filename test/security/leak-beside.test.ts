@@ -88,7 +88,7 @@ t.test("every endpoint that filters nothing", { timeout: 180_000 }, async (t) =>
     if (door !== "none" && there.status !== 426) t.equal(there.status, 403, `${name}: ${there.text.slice(0, 200)}`);
     if (there.status === 403) refused++;
   }
-  t.ok(refused > 50, `${refused} refused`);
+  t.ok(refused > 30, `${refused} refused`);
 });
 
 t.test("undo shows and changes rows for administrators without a lead alone", async (t) => {
@@ -120,16 +120,16 @@ t.test("evaluations", async (t) => {
   const { id } = JSON.parse(listed.text).data.evaluations[0];
   t.match((await asked("GET", `/v1/evaluations/${id}`, undefined, boss)).text, SECRET);
   const body = { name: "own", collection: "notes", pairs: [{ query: "common", relevant: ["hidden1"] }] };
-  for (const [method, path, sent] of [
-    ["GET", "/v1/evaluations", undefined],
-    ["GET", `/v1/evaluations/${id}`, undefined],
-    ["GET", `/v1/evaluations/${id}/compare/${id}`, undefined],
-    ["DELETE", `/v1/evaluations/${id}`, undefined],
-    ["POST", "/v1/evaluations/retrieval", body],
-    ["POST", "/v1/evaluations/models", { model: "kinds", query: "SELECT 1 AS size, 'small' AS kind" }],
+  for (const [expected, method, path, sent] of [
+    [404, "GET", `/v1/evaluations/${id}`, undefined],
+    [404, "GET", `/v1/evaluations/${id}/compare/${id}`, undefined],
+    [404, "DELETE", `/v1/evaluations/${id}`, undefined],
+    [200, "POST", "/v1/evaluations/retrieval", body],
+    [200, "GET", "/v1/evaluations", undefined],
+    [403, "POST", "/v1/evaluations/models", { model: "kinds", query: "SELECT 1 AS size, 'small' AS kind" }],
   ] as const) {
     const { status, text } = await asked(method, path, sent, hiding.token);
-    t.equal(status, 403, `${path}: ${text}`);
+    t.equal(status, expected, `${path}: ${text}`);
     t.notMatch(text, SECRET);
   }
   for (const table of ["_evaluations", "_evaluation_scores"]) {

@@ -101,6 +101,11 @@ export async function fill(server: TestServer, id: string, hides: boolean): Prom
     settings: [{ name: "text", mode: "text" }],
   };
   await must("POST", "/v1/evaluations/retrieval", evaluation, 200);
+  const steps = [{ name: "find", sql: "SELECT id, note FROM board WHERE note = $what" }];
+  const head = { id: "look-up", version: "1.0.0", engine: ">=0.1.0", name: "Look up", category: "test" };
+  const recipe = { ...head, parameters: { what: { type: "text", default: "nothing" } }, workflow: steps };
+  await must("POST", "/v1/recipes/import", { recipe }, 201);
+  await must("POST", "/v1/recipes/look-up/execute", { parameters: { what: hides ? SECRET : "nothing" } });
   await run("ANALYZE board, staff, vault, _chat_sessions, _chat_messages");
   return { user: own, boss: `${id}-boss`, token: await server.login(own, PASSWORD), past };
 }

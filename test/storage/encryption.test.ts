@@ -1,5 +1,16 @@
 /** An encrypted shard: what lies on the disk, what is believed of it, and the end of a key. */
-import { cpSync, readdirSync, readFileSync, readSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  cpSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { SpillArea } from "../../src/query/exec/spill/spill-area.js";
@@ -259,6 +270,21 @@ t.test("a crash between the end of a key and the wiping of its file leaves no ke
   t.same(valuesOf(again, 4), []);
   t.notOk(readdirSync(join(path, "keys")).includes(name));
   checkShardDirectory(path, null);
+});
+
+t.test("after a write that failed, no other bytes are written in its place by the same key stream", (t) => {
+  const folder = directory(t);
+  const file = new SpillArea(join(folder, "spill"), 1e6, undefined, true).open({ spilledBytes: 0 });
+  file.write(Buffer.from(TEXT));
+  closeSync(file.descriptor);
+  t.throws(() => file.write(Buffer.from("first")), { code: "EBADF" });
+  // The same number means a file that can be written again, as a disk with room again would.
+  const descriptor = openSync(join(folder, "another"), "w+");
+  t.equal(descriptor, file.descriptor);
+  t.throws(() => file.write(Buffer.from("second")), { code: "EBADF" });
+  t.equal(statSync(join(folder, "another")).size, 0);
+  closeSync(descriptor);
+  t.end();
 });
 
 t.test("a temporary file is encrypted, and read from anywhere in it", (t) => {

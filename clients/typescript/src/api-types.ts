@@ -360,7 +360,9 @@ readonly page?: string | number | boolean | undefined;
 /** Another name for `limit`. */
 readonly pageSize?: string | number | boolean | undefined; 
 /** Another name for `limit`. */
-readonly page_size?: string | number | boolean | undefined; }; }; readonly answer: readonly ({ readonly name: string; readonly schema: string; readonly type: string; readonly column_count: number; readonly row_count: number; readonly size_bytes: number; 
+readonly page_size?: string | number | boolean | undefined; }; }; readonly answer: readonly ({ readonly name: string; readonly schema: string; readonly type: string; readonly column_count: number; 
+/** Left out, as size_bytes is, where the caller may not read all of the table. */
+readonly row_count?: number | undefined; readonly size_bytes?: number | undefined; 
 /** RFC 3339, UTC. */
 readonly created_at: string; })[] };
 /** One table: columns, indexes, constraints. */
@@ -1072,13 +1074,17 @@ readonly page?: string | number | boolean | undefined;
 /** Another name for `limit`. */
 readonly pageSize?: string | number | boolean | undefined; 
 /** Another name for `limit`. */
-readonly page_size?: string | number | boolean | undefined; }; }; readonly answer: { readonly graphs: readonly ({ readonly name: string; readonly node_count: number; readonly edge_count: number; })[]; 
+readonly page_size?: string | number | boolean | undefined; }; }; readonly answer: { readonly graphs: readonly ({ readonly name: string; 
+/** Left out, as edge_count is, where the caller may not read all of the graph. */
+readonly node_count?: number | undefined; readonly edge_count?: number | undefined; })[]; 
 /** Of all pages. */
 readonly count: number; } };
 /** Make a graph. */
 "POST /v1/graph/graphs": { readonly sent: { readonly body: { 
 /** A graph of the tenant. Default: "default". */
-readonly name: string; }; }; readonly answer: { readonly name: string; readonly node_count: number; readonly edge_count: number; } };
+readonly name: string; }; }; readonly answer: { readonly name: string; 
+/** Left out, as edge_count is, where the caller may not read all of the graph. */
+readonly node_count?: number | undefined; readonly edge_count?: number | undefined; } };
 /** Remove a graph with all its nodes and relationships. */
 "DELETE /v1/graph/graphs/{name}": { readonly sent: { readonly params: { 
 /** A graph of the tenant. Default: "default". */

@@ -11,8 +11,8 @@ import type { Json } from "../../values/values.js";
 import { ownRowsOf } from "../statements/run-alone.js";
 import { ownTogether } from "../statements/run-together.js";
 import { hasJobs, isOver, listJobs, readJob, type TrainingJob } from "./job-store.js";
-import { forgetName, noteModel, requireToTrain } from "./model-rights.js";
-import { copyModel, findModel } from "./model-store.js";
+import { callersRights, forgetName, noteModel, requireToTrain } from "./model-rights.js";
+import { copyModel, findModel, isNewName, isNewNameIn } from "./model-store.js";
 import { startTraining, stopTraining, waitForTraining } from "./start-training.js";
 import { JOBS, MODEL_BYTES, MODELS } from "./tables.js";
 import { specOf, type TrainBody } from "./train-spec.js";
@@ -74,7 +74,7 @@ export async function dropExperiment(request: Request, name: string, ifExists: b
       ]);
       await run(`DELETE FROM ${MODELS} WHERE experiment = $1::text`, [name]);
       await run(`DELETE FROM ${JOBS} WHERE experiment = $1::text`, [name]);
-      return (await run(`SELECT 1 FROM ${MODELS} WHERE name = $1::text LIMIT 1`, [name])).rows.length === 0;
+      return isNewNameIn(run, name);
     },
     (tx, isLast) => {
       if (isLast) forgetName(request, tx, name);
@@ -91,21 +91,30 @@ export async function deployModel(request: Request, name: string, experiment: st
   if (job.status !== "completed") {
     throw sqlError("55000", `experiment "${experiment}" has no model: it is ${job.status}`);
   }
-  requireToTrain(request, name);
+  // Whoever has a copy of a model may use it.
+  await findModel(request, job.modelId!);
+  requireToTrain(request, name, await isNewName(request, name));
   request.hasActed = true;
   const { modelsPerTenantMax } = request.partition.config.automl;
+  let isNew = false;
   const id = await ownTogether(
     request,
     request,
-    (run) => copyModel(run, job.modelId!, name, modelsPerTenantMax),
+    async (run) => {
+      isNew = await isNewNameIn(run, name);
+      return copyModel(run, job.modelId!, name, modelsPerTenantMax);
+    },
     (tx) => {
-      noteModel(request, tx, name);
+      noteModel(request, tx, { name, isNew });
       request.commitPart(tx);
     },
   );
   return { status: "deployed", model: name, model_id: id, experiment };
 }
 
+/** Whoever may not see all tables sees only own ones: a score tells of the rows behind it. */
 export function listExperiments(request: Request): Promise<TrainingJob[]> {
-  return listJobs(request, "experiment IS NOT NULL", Number.MAX_SAFE_INTEGER, 0);
+  const rights = callersRights(request);
+  const userId = !rights.ofRoles || rights.mayAllButMemories ? null : request.head.userId;
+  return listJobs(request, "experiment IS NOT NULL", Number.MAX_SAFE_INTEGER, 0, userId);
 }

@@ -18,19 +18,19 @@ export function callersRights(request: Request): Rights {
   return withDefinitions(request, (catalog) => rightsIn(request, catalog));
 }
 
-/** Throws 42501 unless the caller may train the next version of the name. */
-export function requireToTrain(request: Request, name: string): void {
-  requireModelOwner(callersRights(request), name);
+/** Throws 42501 unless the caller may change the model; `isNew`: train the first of its name. */
+export function requireToTrain(request: Request, name: string, isNew = false): void {
+  requireModelOwner(callersRights(request), name, isNew);
 }
 
 /** In the transaction that stores a model: a new name is the caller's. Throws 42501 for another's. */
-export function noteModel(request: Request, tx: Tx, name: string): void {
+export function noteModel(request: Request, tx: Tx, model: { readonly name: string; readonly isNew: boolean }): void {
   const { catalog } = request.tenant;
   const view = catalog.view(tx);
   const rights = rightsIn(request, view);
   if (view.roles().length === 0 && !rights.ofRoles) return;
   const { role, superuser } = rights.acting;
-  catalog.change(tx, (editor) => ownModel(editor, rights, role?.id ?? (superuser ? ADMIN_ROLE.id : null), name));
+  catalog.change(tx, (editor) => ownModel(editor, rights, role?.id ?? (superuser ? ADMIN_ROLE.id : null), model));
 }
 
 /** In the transaction that removes the last model of the name. */

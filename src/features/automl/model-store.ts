@@ -123,6 +123,19 @@ export function hasModels(request: Request): boolean {
   return withDefinitions(request, (catalog) => catalog.table(null, MODELS_NAME)) !== null;
 }
 
+/** Of the table of models, which may not be there yet. */
+const NAMED = `SELECT 1 FROM ${MODELS} WHERE name = $1::text LIMIT 1`;
+
+/** Whether the first model of the name would be the next one. */
+export async function isNewName(request: Request, name: string): Promise<boolean> {
+  return !hasModels(request) || (await ownRowsOf(request, { sql: NAMED, params: [name] })).length === 0;
+}
+
+/** The same, as a transaction sees it. */
+export async function isNewNameIn(run: Run, name: string): Promise<boolean> {
+  return (await run(NAMED, [name])).rows.length === 0;
+}
+
 /** By id, or by name the newest version. Throws not_found, and 42501 unless `rights` (the caller's) are enough. */
 export async function findModel(
   request: Request,
@@ -185,8 +198,7 @@ export async function deleteModels(
     [idOrName],
   );
   const { affected } = await run(`DELETE FROM ${MODELS} WHERE id = $1::text OR name = $1::text`, [idOrName]);
-  const { rows } = await run(`SELECT 1 FROM ${MODELS} WHERE name = $1::text LIMIT 1`, [name]);
-  return { count: affected, isLast: rows.length === 0 };
+  return { count: affected, isLast: await isNewNameIn(run, name) };
 }
 
 /** As clients read it; the whole of it has the card, the features and the trials, too. */

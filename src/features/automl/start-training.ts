@@ -15,6 +15,7 @@ import { ownTogether } from "../statements/run-together.js";
 import { endTraining, TRAINING } from "./end-training.js";
 import { findJob, insertJob, surplusJobs, type TrainingJob } from "./job-store.js";
 import { requireToTrain } from "./model-rights.js";
+import { isNewName } from "./model-store.js";
 import { readTrainingData } from "./read-columns.js";
 import type { TrainSpec } from "./train-spec.js";
 import { checkCallback } from "./webhook.js";
@@ -37,7 +38,7 @@ export async function startTraining(
   const { partition } = request;
   if (callbackUrl !== undefined) checkCallback(callbackUrl, partition.config);
   requireRoomToTrain(request);
-  requireToTrain(request, name);
+  requireToTrain(request, name, await isNewName(request, name));
   const id = `job_${randomUUID()}`;
   const record = recordOf(request, id);
   const surplus = await surplusJobs(request);
@@ -70,7 +71,7 @@ function requireRoomToTrain({ partition, tenant, readOnly }: Request): void {
 /** What a training would do and with how much, after all that can be found wrong with it before it begins. */
 export async function plannedTraining(request: Request, { spec, name }: Pick<TrainingOrder, "spec" | "name">) {
   requireRoomToTrain(request);
-  requireToTrain(request, name);
+  requireToTrain(request, name, await isNewName(request, name));
   const { columns, rows, embedded } = await readTrainingData(request, spec, false);
   const { target, task, algorithms = null, metric = null, maxTrials, timeBudgetMs, seed } = spec;
   const isFeature = (column: string): boolean => column !== target && column !== spec.timeColumn;

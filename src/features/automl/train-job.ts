@@ -28,7 +28,7 @@ import {
   type TrainingJob,
 } from "./job-store.js";
 import { noteModel } from "./model-rights.js";
-import { insertModel, type ModelConfig } from "./model-store.js";
+import { insertModel, isNewNameIn, type ModelConfig } from "./model-store.js";
 import { readTrainingData, type TrainingData } from "./read-columns.js";
 import type { TrainSpec } from "./train-spec.js";
 
@@ -100,8 +100,10 @@ async function complete(
   const embeddingModel = embedded.length === 0 ? null : models.describe(null).id;
   await job.work((request) => {
     let isStored = false;
+    let isNew = false;
     const decide: Parameters<typeof endTraining>[3] = async (run) => {
       isStored = true;
+      isNew = await isNewNameIn(run, stored.name);
       const modelId = await insertModel(
         run,
         trained,
@@ -118,7 +120,7 @@ async function complete(
       return { status: "completed", modelId, score: trained.score, trials: trained.trials.length };
     };
     return endTraining(request, request, job.record, decide, (tx) => {
-      if (isStored) noteModel(request, tx, stored.name);
+      if (isStored) noteModel(request, tx, { name: stored.name, isNew });
       request.commitPart(tx);
     });
   });

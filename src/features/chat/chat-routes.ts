@@ -1,9 +1,11 @@
 /** /v1/ai/sessions and /v1/ai/chat: chats with a language model, whole answers and such that grow. */
 
+import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { usualPageOf } from "../../bodies/paging.js";
 import type { Input, InputOf } from "../../bodies/validate.js";
+import { permissionDenied } from "../../catalog/rights.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
@@ -94,10 +96,16 @@ async function createSession(
 ): Promise<Answer<ResponseOf<"chat.sessions.create">>> {
   const { title = "", model = null, system_prompt: systemPrompt, collections = [] } = body ?? {};
   if (model !== null) writerOf(request.tenant, request.modelUser, model);
-  for (const name of collections as readonly string[]) {
-    if (withDefinitions(request, (catalog) => catalog.table(null, name)) !== null) continue;
-    throw new DbError("not_found", `The collection "${name}" does not exist.`, { field: "collections" });
-  }
+  withDefinitions(request, (catalog) => {
+    const rights = rightsOfCaller(request.head)(catalog);
+    for (const name of collections as readonly string[]) {
+      const table = catalog.table(null, name);
+      if (table === null) {
+        throw new DbError("not_found", `The collection "${name}" does not exist.`, { field: "collections" });
+      }
+      if (!rights.mayName(table)) throw permissionDenied("table", name);
+    }
+  });
   const now = new Date().toISOString();
   const id = newId("chat");
   const times = { createdAt: now, updatedAt: now };

@@ -5,9 +5,12 @@ import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { numberedPageOf } from "../../bodies/paging.js";
 import type { Input, InputOf } from "../../bodies/validate.js";
+import type { CatalogView } from "../../catalog/catalog-view.js";
+import { permissionDenied } from "../../catalog/rights.js";
 import { collectionOf, describeCollection } from "../../document/collection.js";
 import { readSchema } from "../../document/schema-request.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
+import { sqlError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 import { runAlone } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
@@ -50,9 +53,19 @@ async function changeSchema(request: Request, { params, body }: Input, replaces:
   findCollection(request, name);
   return writeTogether(request, async (run, session) => {
     const { tx } = session.contextFor(request);
+    requireWhole(request, request.tenant.catalog.view(tx), name);
     const record = describeCollection(await changeCollectionIn(request, tx, run, name, wanted));
     return { plain: { ...record, collection: record } };
   });
+}
+
+/** Throws 42501 unless the caller owns the collection, and sees all of its documents: a change checks each. */
+function requireWhole({ head }: Request, catalog: CatalogView, name: string): void {
+  const rights = rightsOfCaller(head)(catalog);
+  const table = catalog.table(null, name);
+  if (table === null || !rights.matter) return;
+  if (!rights.mayAlter(table.id)) throw sqlError("42501", `must be owner of table ${name}`);
+  if (!rights.mayAll(table.id)) throw permissionDenied("table", name);
 }
 
 async function listCollections(

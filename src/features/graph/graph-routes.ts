@@ -1,10 +1,12 @@
 /** /v1/graph/match, /graphs and /indexes: Cypher, and what there is in the way of graphs. */
 
+import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { usualPageOf } from "../../bodies/paging.js";
 import type { InputOf } from "../../bodies/validate.js";
 import { graphOf, graphsOf } from "../../catalog/graph.js";
+import { mayReadGraph } from "../../catalog/graph-rights.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { measureTable } from "../../query/exec/measure-table.js";
@@ -76,15 +78,24 @@ function profile(request: Request, body: MatchBody): Profiled | Promise<Profiled
   }));
 }
 
-/** All in one snapshot: a graph may go while its size is taken. */
+/**
+ * Those that the caller may read, all in one snapshot: a graph may go while its size is taken. Sizes are told to those
+ * who may read all of a graph.
+ */
 async function listGraphs(request: Request, { query }: InputOf<"graph.graphs.list">): Promise<Answer<Listed>> {
   const { tenant } = request;
   const { limit, offset } = usualPageOf(query);
   const tx = tenant.partition.shard.begin({ readOnly: true });
   try {
     const graphs: Listed["graphs"][number][] = [];
-    const all = graphsOf(tenant.catalog.view(tx));
+    const catalog = tenant.catalog.view(tx);
+    const rights = rightsOfCaller(request.head)(catalog);
+    const all = graphsOf(catalog).filter((graph) => mayReadGraph(rights, graph));
     for (const { name, nodes, edges } of all.slice(offset, offset + limit)) {
+      if (![nodes, edges].every(({ id }) => rights.mayAll(id, ["r"]))) {
+        graphs.push({ name });
+        continue;
+      }
       const node_count = (await measureTable(tx, tenant.number, nodes, request)).rows;
       const edge_count = (await measureTable(tx, tenant.number, edges, request)).rows;
       graphs.push({ name, node_count, edge_count });

@@ -1,5 +1,6 @@
 /** /v1/graph/indexes: what Cypher's CREATE INDEX and CREATE CONSTRAINT make. */
 
+import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { usualPageOf } from "../../bodies/paging.js";
@@ -7,6 +8,7 @@ import type { Input } from "../../bodies/validate.js";
 import type { GraphTables } from "../../catalog/graph.js";
 import { DEFAULT_GRAPH, graphDefOf, graphOf } from "../../catalog/graph.js";
 import type { GraphCommand } from "../../catalog/graph-command.js";
+import { requireGraph } from "../../catalog/graph-rights.js";
 import { parseCypher } from "../../cypher/parse/parse.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
@@ -58,9 +60,13 @@ function runStatement(request: Request, { statement, graph = DEFAULT_GRAPH, ...r
   return runAlone(request, { sql: statement, params: {}, language: "cypher", graph }, () => ({}));
 }
 
-/** The default graph is empty until somebody names it. */
+/** The default graph is empty until somebody names it. Throws 42501 where the caller may not read the graph. */
 function indexesOf(request: Request, name: string = DEFAULT_GRAPH): readonly IndexInfo[] {
-  const graph = withDefinitions(request, (catalog) => graphOf(catalog, name));
+  const graph = withDefinitions(request, (catalog) => {
+    const found = graphOf(catalog, name);
+    if (found !== null) requireGraph(rightsOfCaller(request.head)(catalog), found);
+    return found;
+  });
   if (graph === null && name !== DEFAULT_GRAPH) throw noGraph(name);
   return graph === null ? [] : describe(graph);
 }

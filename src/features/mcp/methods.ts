@@ -125,10 +125,9 @@ function toolsOf({ readOnly, request }: MethodContext): readonly Tool[] {
   return toolsFor(readOnly).filter(({ name }) => mayCall(request, name));
 }
 
-/** Throws forbidden for who may not see all tables, or may only call tools. */
+/** Throws forbidden for who may only call tools. */
 function requireResources(request: MethodContext["request"], method: string): void {
   if (callsToolsOnly(request)) throw new DbError("forbidden", `The API key may only call tools; ${method} is none.`);
-  requireDoor(request, "whole", method);
 }
 
 function describeTool({ name, title, description, input, hints }: Tool): McpTool {

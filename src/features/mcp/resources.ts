@@ -3,11 +3,14 @@
  * `tessera://collections/{name}`, `tessera://graph`.
  */
 
+import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Request } from "../../actor/request.js";
 import { graphsOf, isListed } from "../../catalog/graph.js";
+import { mayReadGraph } from "../../catalog/graph-rights.js";
 import { isTemporarySchema } from "../../catalog/schema.js";
 import { collectionOf } from "../../document/collection.js";
 import { DbError } from "../../protocol/errors.js";
+import { listsRelation } from "../../sql/bind/system/visible-rows.js";
 import { collectionFacts } from "../documents/collection-facts.js";
 import { listTables, tableFacts } from "../statements/table-facts.js";
 import { withDefinitions } from "../statements/with-definitions.js";
@@ -60,13 +63,14 @@ const FIXED: readonly Resource[] = [
   },
 ];
 
-/** Names of the tables and of the collections among them. */
+/** Names of the tables that the caller may use, and of the collections among them. */
 function namesOf(request: Request): { tables: string[]; collections: string[] } {
   return withDefinitions(request, (catalog) => {
+    const rights = rightsOfCaller(request.head)(catalog);
     const tables: string[] = [];
     const collections: string[] = [];
     for (const table of catalog.tables()) {
-      if (isTemporarySchema(table.schema) || !isListed(table)) continue;
+      if (isTemporarySchema(table.schema) || !isListed(table) || !listsRelation(rights, table.id)) continue;
       (collectionOf(table) === null ? tables : collections).push(table.name);
     }
     return { tables, collections };
@@ -119,7 +123,10 @@ function decoded(name: string): string | null {
 }
 
 async function graphSchema(context: ToolContext): Promise<string> {
-  const graphs = withDefinitions(context.request, (catalog) => graphsOf(catalog).map(({ name }) => name));
+  const graphs = withDefinitions(context.request, (catalog) => {
+    const rights = rightsOfCaller(context.request.head)(catalog);
+    return graphsOf(catalog).flatMap((graph) => (mayReadGraph(rights, graph) ? graph.name : []));
+  });
   const column = async (call: string): Promise<unknown[]> => {
     if (!graphs.includes("default")) return [];
     const run = { sql: call, params: [], language: "cypher", maxRows: LISTED_MAX } as const;

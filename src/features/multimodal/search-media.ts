@@ -9,6 +9,7 @@
  * rank instead.
  */
 
+import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Request } from "../../actor/request.js";
 import { VECTOR_WEIGHT } from "../../catalog/ranked-search.js";
 import { type Collection, collectionOf, type Field } from "../../document/collection.js";
@@ -88,7 +89,10 @@ async function wordsSaidIn(request: Request, audio: MediaBytes): Promise<string>
 
 function collectionsOf(request: Request, names: readonly string[] | undefined): readonly Collection[] {
   if (names !== undefined) return [...new Set(names)].map((name) => findCollection(request, name));
-  const tables = withDefinitions(request, (catalog) => catalog.tables());
+  const tables = withDefinitions(request, (catalog) => {
+    const rights = rightsOfCaller(request.head)(catalog);
+    return catalog.tables().filter((table) => rights.mayName(table) && rights.may(table.id, "r"));
+  });
   const all = tables.flatMap((table) => collectionOf(table) ?? []).filter(hasKinds);
   if (all.length <= MEDIA_COLLECTIONS_MAX) return all;
   throw new DbError("invalid_request", `collections: name those to search; there are ${all.length}`, {

@@ -3,11 +3,13 @@
  * is run: in a read-only session of the caller, within the caller's row cap and deadline.
  */
 
+import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { SchemaFacts } from "../../ai/nl2sql/schema-facts.js";
 import type { Provider } from "../../ai/providers/provider.js";
 import type { InputOf } from "../../bodies/validate.js";
+import { permissionDenied } from "../../catalog/rights.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer, TextAnswer } from "../../session/answer.js";
@@ -78,11 +80,17 @@ function answer(
   return { json: `${head},"columns":${shape.columnsJson},"rows":${rows},${tail}` };
 }
 
-/** Throws not_found for a table that does not exist. */
+/** Throws not_found for a table that does not exist, and 42501 for one that the caller may not read. */
 function tablesOf(request: Request, only: readonly string[] | null): SchemaFacts {
-  const schema = withDefinitions(request, (catalog) => schemaFacts(catalog, only));
-  const missing = only?.find((name) => !schema.tables.some((table) => table.name === name));
+  const { schema, missing, isClosed } = withDefinitions(request, (catalog) => {
+    const rights = rightsOfCaller(request.head)(catalog);
+    const schema = schemaFacts(catalog, rights, only);
+    const missing = only?.find((name) => !schema.tables.some((table) => table.name === name));
+    const isClosed = catalog.tables().some((table) => table.name === missing && !rights.mayName(table));
+    return { schema, missing, isClosed };
+  });
   if (missing === undefined) return schema;
+  if (isClosed) throw permissionDenied("table", missing);
   throw new DbError("not_found", `The table "${missing}" does not exist.`, { sqlstate: "42P01", field: "tables" });
 }
 

@@ -4,16 +4,21 @@ import type { ColumnFacts, ColumnKind, LinkFacts, SchemaFacts, TableFacts } from
 import { identifier } from "../../ai/nl2sql/sql-names.js";
 import { type CatalogView, DEFAULT_SCHEMA, isInternal } from "../../catalog/catalog-view.js";
 import { isGraphSchema } from "../../catalog/graph.js";
+import type { Rights } from "../../catalog/rights.js";
 import { isTemporarySchema } from "../../catalog/schema.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { displayName } from "../../query/expr/types.js";
 import type { SqlType } from "../../values/values.js";
 
-/** Tables of the tenant's own; `only`: those of these names, also internal ones. */
-export function schemaFacts(catalog: CatalogView, only: readonly string[] | null): SchemaFacts {
+/**
+ * Tables of the tenant's own that somebody may read, with the columns that are open to them; `only`: those of these
+ * names, also internal ones.
+ */
+export function schemaFacts(catalog: CatalogView, rights: Rights, only: readonly string[] | null): SchemaFacts {
   const tables = catalog
     .tables()
-    .filter((table) => isAskable(table) && (only === null ? !isInternal(table) : only.includes(table.name)));
+    .filter((table) => isAskable(table) && (only === null ? !isInternal(table) : only.includes(table.name)))
+    .flatMap((table) => (rights.mayName(table) ? readablePart(table, rights) : []));
   const named = new Map<NamedTable, TableDef>(tables.map((table) => [namedTable(table), table]));
   const byName = linksByName([...named.keys()]);
   const keysOf = (table: TableDef) =>
@@ -27,6 +32,7 @@ export function schemaFacts(catalog: CatalogView, only: readonly string[] | null
       const to = facts.get(tableId);
       const target = tables.find(({ id }) => id === tableId);
       if (to === undefined || target === undefined) continue;
+      if (references.some((id) => target.columns.every((column) => column.id !== id))) continue;
       const link = { from: facts.get(table.id)!, columns: columns.map(nameOf), to };
       const list = target === table ? selfLinks : links;
       list.push({ ...link, references: references.map(columnNames(target)) });
@@ -37,6 +43,20 @@ export function schemaFacts(catalog: CatalogView, only: readonly string[] | null
     links.push({ from: factsOf(from), columns: [column], to: factsOf(to), references: [references] });
   }
   return { tables: [...facts.values()], links, selfLinks };
+}
+
+/** Without the columns that somebody may not read, and the keys that they are part of. */
+function readablePart(table: TableDef, rights: Rights): TableDef {
+  const may = rights.columns(table.id, "r");
+  if (may === "all") return table;
+  const isOpen = (ids: readonly number[]) => ids.every((id) => may.has(id));
+  const { primaryKey, foreignKeys = [] } = table;
+  return {
+    ...table,
+    columns: table.columns.filter(({ id }) => may.has(id)),
+    primaryKey: primaryKey !== null && isOpen(primaryKey) ? primaryKey : null,
+    foreignKeys: foreignKeys.filter(({ columns }) => isOpen(columns)),
+  };
 }
 
 function isAskable({ schema, parents, partitionBound }: TableDef): boolean {

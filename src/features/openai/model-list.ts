@@ -2,6 +2,7 @@
  * The models of OpenAI's interface: installed models, those of the provider, collections and agents. Called by the
  * routes; no state.
  */
+import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
 import { agentNames } from "../agent/named-agents.js";
@@ -43,9 +44,13 @@ export function collectionNamed(request: Request, model: string): string {
   throw new DbError("model_not_found", `There is no collection "${name}". GET /v1/models lists the models.`);
 }
 
+/** Those that the caller may read. */
 function collectionNames(request: Request): readonly string[] {
-  const tables = withDefinitions(request, (catalog) => catalog.tables());
-  return tables.filter(({ collection }) => collection !== undefined).map(({ name }) => name);
+  return withDefinitions(request, (catalog) => {
+    const rights = rightsOfCaller(request.head)(catalog);
+    const tables = catalog.tables().filter((table) => table.collection !== undefined && rights.mayName(table));
+    return tables.map(({ name }) => name);
+  });
 }
 
 /** The default of the provider; its other models can be named, too. */

@@ -14,7 +14,7 @@ import { bindParameters } from "../../recipe/parameters.js";
 import type { Recipe } from "../../recipe/recipe.js";
 import type { Answer } from "../../session/answer.js";
 import { elapsedSince, plainRows } from "../../session/sql-result.js";
-import { type Run, together } from "../statements/run-together.js";
+import { ownTogether, type Run } from "../statements/run-together.js";
 import { ExecutionModels, modelsToAsk } from "./recipe-models.js";
 import { RecipeRunner, recipeClient, recipeSession, type StepResult } from "./recipe-runner.js";
 import {
@@ -199,7 +199,7 @@ const NOTHING_YET = { status: "running", steps: [], error: null, statements_exec
 
 /** In a transaction of its own, before or after that of the execution. */
 async function keepAlone(request: Request, execution: Execution): Promise<void> {
-  await together(
+  await ownTogether(
     request,
     request,
     async (run) => {

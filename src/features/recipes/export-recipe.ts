@@ -5,10 +5,13 @@
  * was left out.
  */
 
+import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Request } from "../../actor/request.js";
 import { type CatalogView, DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
 import { graphOf } from "../../catalog/graph.js";
+import { mayReadGraph } from "../../catalog/graph-rights.js";
 import { withoutReferences } from "../../catalog/object-reference.js";
+import { permissionDenied } from "../../catalog/rights.js";
 import { DbError } from "../../protocol/errors.js";
 import { RECIPE_BYTES_MAX, RECIPE_SEED_ROWS_MAX } from "../../protocol/limits.js";
 import { VERSION } from "../../protocol/version.js";
@@ -177,7 +180,13 @@ class Export {
     if (missing !== undefined) {
       throw new DbError("not_found", `The table "${missing}" does not exist.`, { field: "tables", sqlstate: "42P01" });
     }
-    const some = all.filter(({ name }) => (wanted === undefined ? !name.startsWith("_") : wanted.includes(name)));
+    const rights = rightsOfCaller(this.request.head)(this.session.catalog);
+    const mayRead = (table: (typeof all)[number]) => rights.mayName(table) && rights.may(table.id, "r");
+    const some = all.filter((table) =>
+      wanted === undefined ? !table.name.startsWith("_") && mayRead(table) : wanted.includes(table.name),
+    );
+    // Of these the definitions are exported, too.
+    for (const table of some) if (!mayRead(table)) throw permissionDenied("table", table.name);
     return some.filter((table) => this.canHold(table)).map(({ name }) => name);
   }
 
@@ -350,10 +359,13 @@ class Export {
     // Who names tables means those alone.
     if (wanted === null || (wanted === undefined && tables !== undefined)) return null;
     const name = wanted ?? "default";
-    if (graphOf(this.session.catalog, name) === null) {
+    const graph = graphOf(this.session.catalog, name);
+    if (graph === null) {
       if (wanted === undefined) return null;
       throw noGraph(name);
     }
+    if (wanted === undefined && !mayReadGraph(rightsOfCaller(this.request.head)(this.session.catalog), graph))
+      return null;
     if (rows === false) return null;
     const text = { language: "cypher", graph: name } as const;
     const limit = this.rowsLeft;

@@ -10,7 +10,7 @@ import { RECIPE_BYTES_MAX, RECIPE_FETCH_SECONDS_MAX } from "../../protocol/limit
 import { signerOf } from "../../recipe/canonical.js";
 import type { ReadRecipe } from "../../recipe/recipe.js";
 import type { Answer, TextAnswer } from "../../session/answer.js";
-import { together } from "../statements/run-together.js";
+import { ownTogether } from "../statements/run-together.js";
 import { certify, requireEngine } from "./certify-recipe.js";
 import { exportRecipe } from "./export-recipe.js";
 import { findRecipe, listRecipes, readSource, versionsOf } from "./find-recipe.js";
@@ -18,7 +18,6 @@ import {
   type Certificate,
   deleteRecipe,
   findExecution,
-  hasTables,
   listExecutions,
   noRecipe,
   putRecipe,
@@ -149,7 +148,7 @@ async function bring(request: Request, { body, query }: Input, id: string | null
     status: query.dry_run === "true" || same !== undefined || id !== null ? 200 : 201,
   };
   if (query.dry_run === "true") return answer;
-  await together(
+  await ownTogether(
     request,
     request,
     (run) => putRecipe(run, stored, request.head.userId),
@@ -226,7 +225,7 @@ async function remove(request: Request, { params, query }: Input): Promise<TextA
     }
     throw noRecipe(params.id!, query.version);
   }
-  await together(
+  await ownTogether(
     request,
     request,
     (run) => deleteRecipe(run, params.id!, query.version),
@@ -243,7 +242,7 @@ async function certifyAgain(
   const certificate: Certificate = await certify(request, { places: {}, ...stored });
   const answer: Answer<Certified> = { plain: certificate };
   if (stored.builtIn) return answer;
-  await together(
+  await ownTogether(
     request,
     request,
     (run) => putRecipe(run, { ...stored, certificate }, request.head.userId),
@@ -265,5 +264,5 @@ async function exportTables(
 /** Deleted recipes have a history, too. */
 async function requireKnown(request: Request, id: string): Promise<void> {
   if ((await versionsOf(request, id)).length > 0) return;
-  if (!hasTables(request) || (await listExecutions(request, id, 1, 0)).total === 0) throw noRecipe(id);
+  if ((await listExecutions(request, id, 1, 0)).total === 0) throw noRecipe(id);
 }

@@ -10,9 +10,9 @@ import { DbError } from "../../protocol/errors.js";
 import { RECIPE_EXECUTIONS_KEPT, RECIPES_MAX } from "../../protocol/limits.js";
 import { type Recipe, recipeOf } from "../../recipe/recipe.js";
 import { compareVersions } from "../../recipe/semver.js";
-import { rowsOf, timeOf } from "../statements/run-alone.js";
-import type { Run } from "../statements/run-together.js";
-import { together } from "../statements/run-together.js";
+import { isAdministrator } from "../../session/owner.js";
+import { ownRowsOf, rowsOf, timeOf } from "../statements/run-alone.js";
+import { ownTogether, type Run } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 
 /** That the recipe did here what its tests say. */
@@ -215,7 +215,7 @@ export async function keepExecution(run: Run, execution: Execution): Promise<voi
 
 /** Forgets the oldest executions of a recipe beyond those that are kept, in a transaction of its own. */
 export async function trimExecutions(request: Request, recipe: string): Promise<void> {
-  await together(
+  await ownTogether(
     request,
     request,
     (run) =>
@@ -228,7 +228,11 @@ export async function trimExecutions(request: Request, recipe: string): Promise<
   );
 }
 
-/** Newest first. */
+/** Which executions somebody may look at: parameters, errors and numbers of rows tell what a user could see. */
+const SHOWN = "($1::text IS NULL OR user_id = $1::text)";
+const viewerOf = (request: Request) => (isAdministrator(request) ? null : request.head.userId);
+
+/** Newest first: the user's own, to administrators everybody's. */
 export async function listExecutions(
   request: Request,
   recipe: string,
@@ -236,29 +240,31 @@ export async function listExecutions(
   offset: number,
 ): Promise<{ readonly executions: readonly Execution[]; readonly total: number }> {
   if (!hasTables(request)) return { executions: [], total: 0 };
-  const rows = await rowsOf(request, {
-    sql: `SELECT ${EXECUTION} FROM ${EXECUTIONS} WHERE recipe_id = $1::text ORDER BY id DESC LIMIT $2::int8 OFFSET $3::int8`,
-    params: [recipe, limit, offset],
+  const where = `${SHOWN} AND recipe_id = $2::text`;
+  const viewer = viewerOf(request);
+  const rows = await ownRowsOf(request, {
+    sql: `SELECT ${EXECUTION} FROM ${EXECUTIONS} WHERE ${where} ORDER BY id DESC LIMIT $3::int8 OFFSET $4::int8`,
+    params: [viewer, recipe, limit, offset],
   });
-  const [counted] = await rowsOf(request, {
-    sql: `SELECT count(*) FROM ${EXECUTIONS} WHERE recipe_id = $1::text`,
-    params: [recipe],
+  const [counted] = await ownRowsOf(request, {
+    sql: `SELECT count(*) FROM ${EXECUTIONS} WHERE ${where}`,
+    params: [viewer, recipe],
   });
   return { executions: rows.map((row) => executionOf(request, row)), total: Number(counted![0]) };
 }
 
-/** Throws not_found. */
+/** Throws not_found, also for another user's. */
 export async function findExecution(request: Request, recipe: string, id: string): Promise<Execution> {
   const [row] = hasTables(request)
-    ? await rowsOf(request, {
-        sql: `SELECT ${EXECUTION} FROM ${EXECUTIONS} WHERE recipe_id = $1::text AND id = $2::text`,
-        params: [recipe, id],
+    ? await ownRowsOf(request, {
+        sql: `SELECT ${EXECUTION} FROM ${EXECUTIONS} WHERE ${SHOWN} AND recipe_id = $2::text AND id = $3::text`,
+        params: [viewerOf(request), recipe, id],
       })
     : [];
   if (row !== undefined) return executionOf(request, row);
   throw new DbError("not_found", `The execution "${id.slice(0, 100)}" of the recipe does not exist.`, {
     field: "execution_id",
-    hint: "GET /v1/recipes/{id}/executions lists them.",
+    hint: "GET /v1/recipes/{id}/executions lists yours.",
   });
 }
 

@@ -8,7 +8,7 @@ import { foreignKeyText } from "../../catalog/foreign-key-text.js";
 import { isListed } from "../../catalog/graph.js";
 import { withoutReferences } from "../../catalog/object-reference.js";
 import { parseRelationName } from "../../catalog/relation-names.js";
-import { permissionDenied } from "../../catalog/rights.js";
+import { permissionDenied, type Rights } from "../../catalog/rights.js";
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { ViewDef } from "../../catalog/view.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
@@ -16,6 +16,7 @@ import { DbError } from "../../protocol/errors.js";
 import { measureTable } from "../../query/exec/measure-table.js";
 import { displayName } from "../../query/expr/types.js";
 import { type IndexLife, indexLife } from "../../session/search-index-care.js";
+import { listsColumn, listsRelation } from "../../sql/bind/system/visible-rows.js";
 
 const TABLES_PER_PAGE = 1000;
 
@@ -26,21 +27,21 @@ type TableInfo = ResponseOf<"schema.tables">[number];
 type Constraint = ResponseOf<"schema.table">["constraints"][number];
 
 export function tableFacts(request: Request, name: string): ResponseOf<"schema.table"> {
-  const { table, catalog } = found(request, name);
+  const facts = found(request, name);
   return {
-    name: table.name,
-    columns: columnsOf(table),
-    indexes: indexesOf(table, request),
-    constraints: constraintsOf(table, catalog),
+    name: facts.table.name,
+    columns: columnsOf(facts),
+    indexes: indexesOf(facts, request),
+    constraints: constraintsOf(facts),
   };
 }
 
 export function tableColumns(request: Request, name: string): ColumnInfo[] {
-  return columnsOf(found(request, name).table);
+  return columnsOf(found(request, name));
 }
 
 export function tableIndexes(request: Request, name: string): IndexInfo[] {
-  return indexesOf(found(request, name).table, request);
+  return indexesOf(found(request, name), request);
 }
 
 /** Which tables are wanted. */
@@ -52,8 +53,8 @@ export interface TablesPage {
 }
 
 /**
- * Row counts are exact: each listed table's keys are counted, in turns. Tables that features keep for themselves are
- * left out for whom they are closed, and so are others' memories.
+ * What information_schema.tables would list, without others' memories. Row counts are exact: each listed table's keys
+ * are counted, in turns. Whoever may not read all of a table is told no size.
  */
 export async function listTables(
   request: Request,
@@ -65,7 +66,7 @@ export async function listTables(
     const catalog = tenant.catalog.view(tx);
     const rights = rightsOfCaller(request.head)(catalog);
     const all = [...catalog.tables(), ...catalog.views()].filter(
-      ({ id }) => !rights.isClosed(id) && !rights.hidesMemories(id),
+      ({ id }) => !rights.isClosed(id) && !rights.hidesMemories(id) && listsRelation(rights, id),
     );
     const shown = includesSystem ? all : all.filter(isListed);
     const relations = shown.slice(offset, offset + limit);
@@ -75,14 +76,13 @@ export async function listTables(
         rows.push(describeView(table));
         continue;
       }
-      const size = await measureTable(tx, tenant.number, table, request);
+      const size = rights.mayAll(table.id, ["r"]) ? await measureTable(tx, tenant.number, table, request) : null;
       rows.push({
         name: table.name,
         schema: table.schema,
         type: table.materialized ? "materialized view" : "table",
-        column_count: table.columns.length,
-        row_count: size.rows,
-        size_bytes: size.bytes,
+        column_count: table.columns.filter((column) => listsColumn(rights, table.id, column.id)).length,
+        ...(size !== null && { row_count: size.rows, size_bytes: size.bytes }),
         created_at: new Date(table.createdAt / 1000).toISOString(),
       });
     }
@@ -104,24 +104,50 @@ function describeView({ name, schema, columns, createdAt }: ViewDef): TableInfo 
   };
 }
 
-function noTable(name: string, catalog: CatalogView): DbError {
-  const names = catalog.tables().flatMap((each) => (isListed(each) ? [each.name] : []));
+function noTable(name: string, catalog: CatalogView, rights: Rights): DbError {
+  const names = catalog
+    .tables()
+    .flatMap((each) => (isListed(each) && listsRelation(rights, each.id) ? [each.name] : []));
   const hint = meant(name, names).hint ?? "GET /v1/schema/tables lists the tables.";
   return new DbError("not_found", `The table "${name}" does not exist.`, { sqlstate: "42P01", hint });
 }
 
-function found(request: Request, named: string): { readonly table: TableDef; readonly catalog: CatalogView } {
+/** A table as somebody sees it. */
+interface Found {
+  readonly table: TableDef;
+  readonly catalog: CatalogView;
+  readonly rights: Rights;
+}
+
+/** Throws not_found, and 42501 where information_schema has nothing of the table. */
+function found(request: Request, named: string): Found {
   const { tenant } = request;
   const tx = tenant.partition.shard.begin({ readOnly: true });
   try {
     const catalog = tenant.catalog.view(tx);
+    const rights = rightsOfCaller(request.head)(catalog);
     const table = catalog.table(null, named) ?? qualifiedTable(catalog, named);
-    if (table === null) throw noTable(named, catalog);
-    if (rightsOfCaller(request.head)(catalog).hidesMemories(table.id)) throw permissionDenied("table", table.name);
-    return { table, catalog };
+    if (table === null) throw noTable(named, catalog, rights);
+    if (rights.hidesMemories(table.id) || !listsRelation(rights, table.id)) {
+      throw permissionDenied("table", table.name);
+    }
+    return { table, catalog, rights };
   } finally {
     tx.rollback();
   }
+}
+
+/** Whether somebody sees all the columns that something of the table is about. */
+function seesColumns({ table, rights }: Found, ids: readonly number[]): boolean {
+  return ids.every((id) => listsColumn(rights, table.id, id));
+}
+
+/** Whether somebody sees all columns: what is written in SQL may name any of them. */
+function seesAllColumns(facts: Found): boolean {
+  return seesColumns(
+    facts,
+    facts.table.columns.map(({ id }) => id),
+  );
 }
 
 /** A schema and a name, as they are or in quotes; a dot in quotes belongs to a name. */
@@ -134,8 +160,8 @@ function qualifiedTable(catalog: CatalogView, named: string): TableDef | null {
   return dot < 0 ? null : catalog.table(named.slice(0, dot), named.slice(dot + 1));
 }
 
-function columnsOf(table: TableDef): ColumnInfo[] {
-  return table.columns.map((column, index) => ({
+function columnsOf({ table, rights }: Found): ColumnInfo[] {
+  const all = table.columns.map((column, index) => ({
     name: column.name,
     data_type: displayName(column.type),
     nullable: !column.notNull,
@@ -144,6 +170,7 @@ function columnsOf(table: TableDef): ColumnInfo[] {
     is_unique: isUnique(table, column.id),
     ordinal_position: index + 1,
   }));
+  return all.filter(({ ordinal_position: place }) => listsColumn(rights, table.id, table.columns[place - 1]!.id));
 }
 
 /** By itself, not only together with other columns. */
@@ -155,26 +182,41 @@ function isUnique(table: TableDef, columnId: number): boolean {
   );
 }
 
-function indexesOf(table: TableDef, { tenant }: Request): IndexInfo[] {
+/** Only those whose columns are all seen. What a search index holds is told to who may read all rows. */
+function indexesOf(facts: Found, { tenant }: Request): IndexInfo[] {
+  const { table, rights } = facts;
   const primary =
-    table.primaryKey === null ? [] : [describeIndex(table, table.primaryKeyName!, table.primaryKey, true, true)];
+    table.primaryKey === null || !seesColumns(facts, table.primaryKey)
+      ? []
+      : [describeIndex(table, table.primaryKeyName!, table.primaryKey, true, true)];
+  const readsAll = rights.mayAll(table.id, ["r"]);
+  const seesText = seesAllColumns(facts);
   return [
     ...primary,
-    ...table.indexes.map((index) => ({
-      ...describeIndex(table, index.name, [], index.unique, false),
-      columns: index.columns.map(
-        ({ columnId, expression }) =>
-          (expression && withoutReferences(expression.sql)) ?? namesOf(table, [columnId])[0]!,
-      ),
-    })),
-    ...(table.searchIndexes ?? []).map((index) => ({
-      ...describeIndex(table, index.name, index.columnIds, false, false),
-      type: index.method,
-      ...(index.declared === undefined && {
-        progress: describeLife(indexLife(tenant.partition.derived, tenant.number, index)),
-      }),
-    })),
+    ...table.indexes
+      .filter((index) => (isOfColumns(index) ? seesColumns(facts, idsOf(index)) : seesText))
+      .map((index) => ({
+        ...describeIndex(table, index.name, [], index.unique, false),
+        columns: index.columns.map(
+          ({ columnId, expression }) =>
+            (expression && withoutReferences(expression.sql)) ?? namesOf(table, [columnId])[0]!,
+        ),
+      })),
+    ...(table.searchIndexes ?? [])
+      .filter(({ columnIds }) => seesColumns(facts, columnIds))
+      .map((index) => ({
+        ...describeIndex(table, index.name, index.columnIds, false, false),
+        type: index.method,
+        ...(readsAll &&
+          index.declared === undefined && {
+            progress: describeLife(indexLife(tenant.partition.derived, tenant.number, index)),
+          }),
+      })),
   ];
+}
+
+function isOfColumns({ columns }: IndexDef): boolean {
+  return columns.every(({ expression }) => expression === undefined);
 }
 
 function describeLife({ state, rowsRead, items, waiting, bytes }: IndexLife): NonNullable<IndexInfo["progress"]> {
@@ -199,9 +241,11 @@ function namesOf(table: TableDef, ids: readonly number[]): string[] {
   return ids.map((id) => table.columns.find((column) => column.id === id)!.name);
 }
 
-function constraintsOf(table: TableDef, catalog: CatalogView): Constraint[] {
+/** Only those whose columns are all seen. */
+function constraintsOf(facts: Found): Constraint[] {
+  const { table, catalog } = facts;
   const keys: Constraint[] = [];
-  if (table.primaryKey !== null) {
+  if (table.primaryKey !== null && seesColumns(facts, table.primaryKey)) {
     keys.push({
       name: table.primaryKeyName!,
       type: "PRIMARY KEY",
@@ -209,7 +253,7 @@ function constraintsOf(table: TableDef, catalog: CatalogView): Constraint[] {
     });
   }
   for (const index of table.indexes) {
-    if (index.constraint === "unique") {
+    if (index.constraint === "unique" && seesColumns(facts, idsOf(index))) {
       keys.push({
         name: index.name,
         type: "UNIQUE",
@@ -217,11 +261,15 @@ function constraintsOf(table: TableDef, catalog: CatalogView): Constraint[] {
       });
     }
   }
-  const checks = table.checks.map(({ name, sql }) => ({ name, type: "CHECK", definition: `CHECK (${sql})` }));
-  const foreignKeys = (table.foreignKeys ?? []).map((key) => ({
-    name: key.name,
-    type: "FOREIGN KEY",
-    definition: foreignKeyText(key, table, catalog.tableById(key.tableId)!),
-  }));
+  const checks = seesAllColumns(facts)
+    ? table.checks.map(({ name, sql }) => ({ name, type: "CHECK", definition: `CHECK (${sql})` }))
+    : [];
+  const foreignKeys = (table.foreignKeys ?? [])
+    .filter(({ columns }) => seesColumns(facts, columns))
+    .map((key) => ({
+      name: key.name,
+      type: "FOREIGN KEY",
+      definition: foreignKeyText(key, table, catalog.tableById(key.tableId)!),
+    }));
   return [...keys, ...checks, ...foreignKeys];
 }

@@ -18,7 +18,7 @@ const { collection, target, task_type, max_trials, algorithms, metric, features,
 
 const trainModel: Tool = {
   name: "train_model",
-  door: "whole",
+  door: "statements",
   title: "Train a model",
   description:
     "Trains a model on a collection, table or query, and waits for it. Reports progress. The result has best_score, algorithm and training_time_ms.",

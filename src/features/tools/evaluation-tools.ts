@@ -12,7 +12,7 @@ const [retrieval] = evaluationEndpoints;
 
 const evaluateTool: Tool = {
   name: "evaluate_retrieval",
-  door: "whole",
+  door: "statements",
   title: "Measure searches",
   description:
     "Measures the searches of a collection on questions whose relevant documents are known: recall, precision, nDCG and MRR per setting with intervals of 95 %, the questions with the worst results, and whether one setting is better than another.",
@@ -37,7 +37,7 @@ const evaluateTool: Tool = {
 
 const listTool: Tool = {
   name: "list_evaluations",
-  door: "whole",
+  door: "statements",
   title: "List evaluations",
   description: "Lists the caller's evaluations of searches, answers and models, newest first.",
   input: Strict({

@@ -30,7 +30,7 @@ const describeImageTool: Tool = {
 
 const searchMediaTool: Tool = {
   name: "search_media",
-  door: "whole",
+  door: "statements",
   title: "Search texts, images and other media",
   description:
     "Finds what is most similar to a text or an image in collections of texts, images and other media, and says how each result was found.",

@@ -7,7 +7,7 @@ import { READS, resultOf, type Tool } from "./tool.js";
 
 const listRecipesTool: Tool = {
   name: "list_recipes",
-  door: "whole",
+  door: "statements",
   title: "List recipes",
   description:
     "The recipes that can be run (documents with a schema, data and a workflow), with what they do and the parameters they take.",
@@ -27,7 +27,7 @@ const listRecipesTool: Tool = {
 
 const runRecipeTool: Tool = {
   name: "run_recipe",
-  door: "whole",
+  door: "statements",
   title: "Run a recipe",
   description:
     "Executes a recipe in one transaction and returns the rows of its steps. dry_run rolls everything back. The first execution creates its tables and sample data.",

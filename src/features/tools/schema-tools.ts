@@ -7,10 +7,10 @@ import { READS, type Tool } from "./tool.js";
 
 const listTables: Tool = {
   name: "list_tables",
-  door: "whole",
+  door: "statements",
   title: "List tables",
   description:
-    "Lists the tables, views and collections of the current database with their kinds, column counts and row counts.",
+    "Lists the tables, views and collections of the current database that you may use, with their kinds, column counts and row counts.",
   input: Strict({}),
   ...READS,
   call: async ({ request }) => JSON.stringify({ tables: await tablesOf(request) }),
@@ -18,7 +18,7 @@ const listTables: Tool = {
 
 const describeTable: Tool = {
   name: "describe_table",
-  door: "whole",
+  door: "statements",
   title: "Describe a table",
   description: "Describes one table: columns with their types, indexes and constraints.",
   input: Strict({ table: Type.String({ minLength: 1, description: "A table, or schema.table." }) }),

@@ -160,7 +160,7 @@ const rowsOf = (max: number) => ({
 export const automlEndpoints = [
   {
     name: "automl.train",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/automl/train",
     summary:
@@ -192,7 +192,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.jobs",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/automl/jobs",
     summary: "The tenant's trainings, newest first.",
@@ -205,7 +205,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.job",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/automl/jobs/{id}",
     summary: "One training and its progress.",
@@ -217,7 +217,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.stop",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/automl/jobs/{id}/stop",
     summary: "Stop a training. A finished training does not change.",
@@ -232,7 +232,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.datasets.create",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/automl/datasets",
     summary: "Create a data set from a table, collection or query, or by uploading rows.",
@@ -252,7 +252,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.datasets",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/automl/datasets",
     summary: "The tenant's data sets, oldest first.",
@@ -265,7 +265,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.dataset",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/automl/datasets/{id}",
     summary: "A data set, by id or name.",
@@ -277,7 +277,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.dataset.delete",
-    door: "whole",
+    door: "statements",
     method: "DELETE",
     path: "/v1/automl/datasets/{id}",
     summary: "Delete a data set, including uploaded rows.",
@@ -314,7 +314,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.model.delete",
-    door: "whole",
+    door: "statements",
     method: "DELETE",
     path: "/v1/automl/models/{id}",
     summary: "Delete a model by id, or all versions of a name.",
@@ -360,7 +360,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.evaluate",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/automl/models/{id}/evaluate",
     summary: "Compute a model's metrics on rows, a table, collection, query or data set with known targets.",
@@ -379,7 +379,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.webhook_secret",
-    door: "whole",
+    door: "none",
     method: "GET",
     path: "/v1/automl/webhook-secret",
     summary: "The secret that signs posts to callback_url.",
@@ -390,7 +390,7 @@ export const automlEndpoints = [
   },
   {
     name: "socket.automl.follow",
-    door: "whole",
+    door: "statements",
     method: "MESSAGE",
     path: "/ws",
     messages: ["automl.follow"],

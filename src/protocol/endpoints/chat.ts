@@ -91,7 +91,7 @@ const ChatAnswer = Type.Object({
 export const chatEndpoints = [
   {
     name: "chat.sessions.create",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/ai/sessions",
     summary: "Begin a chat. With collections, their passages are put into each prompt and cited in the answers.",
@@ -121,7 +121,7 @@ export const chatEndpoints = [
   },
   {
     name: "chat.sessions.list",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/ai/sessions",
     summary: "The caller's chats, most recently used first.",
@@ -135,7 +135,7 @@ export const chatEndpoints = [
   },
   {
     name: "chat.sessions.get",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/ai/sessions/{id}",
     summary: "One chat.",
@@ -148,7 +148,7 @@ export const chatEndpoints = [
   },
   {
     name: "chat.sessions.delete",
-    door: "whole",
+    door: "statements",
     method: "DELETE",
     path: "/v1/ai/sessions/{id}",
     summary: "Removes a chat with its messages.",
@@ -160,7 +160,7 @@ export const chatEndpoints = [
   },
   {
     name: "chat.sessions.messages",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/ai/sessions/{id}/messages",
     summary: "A chat's messages, oldest first.",
@@ -174,7 +174,7 @@ export const chatEndpoints = [
   },
   {
     name: "chat.send",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/ai/chat",
     summary:
@@ -188,7 +188,7 @@ export const chatEndpoints = [
   },
   {
     name: "chat.stream",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/ai/chat/stream",
     summary:

@@ -111,7 +111,7 @@ export const collectionEndpoints = [
   },
   {
     name: "collections.replace",
-    door: "whole",
+    door: "statements",
     method: "PUT",
     path: "/v1/collections/{name}",
     summary: "Replace a collection's schema: like PATCH, and fields that the new schema does not name are dropped.",
@@ -138,7 +138,7 @@ export const collectionEndpoints = [
   },
   {
     name: "collections.update",
-    door: "whole",
+    door: "statements",
     method: "PATCH",
     path: "/v1/collections/{name}",
     summary:

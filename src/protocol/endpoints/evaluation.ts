@@ -168,7 +168,7 @@ const Listed = Type.Object({
 });
 
 const ofId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 100 }) });
-const shared = { door: "whole", tag: "evaluation", home: "tenant" } as const;
+const shared = { door: "statements", tag: "evaluation", home: "tenant" } as const;
 
 export const evaluationEndpoints = [
   {

@@ -16,7 +16,7 @@ export const graphImportEndpoints = [
     access: "writer",
     tag: "graph",
     home: "tenant",
-    door: "whole",
+    door: "statements",
     slow: true,
     query: Strict({
       graph: Type.Optional(GraphName),

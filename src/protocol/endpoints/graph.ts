@@ -39,8 +39,10 @@ const InAll = Type.Integer({ description: "Of all pages." });
 
 const Graph = Type.Object({
   name: Type.String(),
-  node_count: Type.Integer(),
-  edge_count: Type.Integer(),
+  node_count: Type.Optional(
+    Type.Integer({ description: "Left out, as edge_count is, where the caller may not read all of the graph." }),
+  ),
+  edge_count: Type.Optional(Type.Integer()),
 });
 
 const Index = Type.Object({
@@ -87,13 +89,11 @@ const algorithmBody = {
   write_property: Type.Optional(Label),
 };
 
-const shared = { tag: "graph", home: "tenant" } as const;
-const whole = { ...shared, door: "whole" } as const;
+const shared = { tag: "graph", home: "tenant", door: "statements" } as const;
 
 export const graphEndpoints = [
   {
     name: "graph.match",
-    door: "statements",
     keepsIntegers: true,
     method: "POST",
     path: "/v1/graph/match",
@@ -122,7 +122,6 @@ export const graphEndpoints = [
   },
   {
     name: "graph.match.profile",
-    door: "statements",
     keepsIntegers: true,
     method: "POST",
     path: "/v1/graph/match/profile",
@@ -140,7 +139,7 @@ export const graphEndpoints = [
     path: "/v1/graph/nodes",
     summary: "Make a node.",
     access: "writer",
-    ...whole,
+    ...shared,
     body: Strict({
       labels: Type.Optional(Type.Array(Label, { maxItems: 100 })),
       label: Type.Optional(Label),
@@ -158,7 +157,7 @@ export const graphEndpoints = [
     path: "/v1/graph/nodes",
     summary: "Nodes in the order of their ids, of one label if given.",
     access: "member",
-    ...whole,
+    ...shared,
     pages: { items: "nodes" },
     query: Strict({ ...GraphQuery, ...PageQuery, label: Type.Optional(Label) }),
     response: Type.Object({ nodes: Type.Array(Node), count: Type.Integer() }),
@@ -170,7 +169,7 @@ export const graphEndpoints = [
     path: "/v1/graph/nodes/{id}",
     summary: "One node.",
     access: "member",
-    ...whole,
+    ...shared,
     params: entityId,
     query: Strict(GraphQuery),
     response: Node,
@@ -183,7 +182,7 @@ export const graphEndpoints = [
     path: "/v1/graph/nodes/{id}",
     summary: "Merge properties into a node (null removes one). `labels` replaces its labels.",
     access: "writer",
-    ...whole,
+    ...shared,
     params: entityId,
     query: Strict(GraphQuery),
     body: Strict({
@@ -201,7 +200,7 @@ export const graphEndpoints = [
     path: "/v1/graph/nodes/{id}",
     summary: "Remove a node and its relationships. With `detach=false`, a node with relationships is not removed.",
     access: "writer",
-    ...whole,
+    ...shared,
     params: entityId,
     query: Strict({ ...GraphQuery, detach: Type.Optional(Type.Enum(["true", "false"])) }),
     status: 204,
@@ -212,7 +211,7 @@ export const graphEndpoints = [
     path: "/v1/graph/nodes/{id}/neighbors",
     summary: "A node's neighbours, each with the relationship to it.",
     access: "member",
-    ...whole,
+    ...shared,
     params: entityId,
     pages: { items: "neighbors" },
     query: Strict({
@@ -236,7 +235,7 @@ export const graphEndpoints = [
     path: "/v1/graph/edges",
     summary: "Create a relationship between two nodes.",
     access: "writer",
-    ...whole,
+    ...shared,
     body: Strict({
       src: Type.Optional(SentId),
       dst: Type.Optional(SentId),
@@ -257,7 +256,7 @@ export const graphEndpoints = [
     path: "/v1/graph/edges",
     summary: "Relationships in the order of their ids, of one type if given.",
     access: "member",
-    ...whole,
+    ...shared,
     pages: { items: "edges" },
     query: Strict({ ...GraphQuery, ...PageQuery, type: Type.Optional(Label) }),
     response: Type.Object({ edges: Type.Array(Edge), count: Type.Integer() }),
@@ -269,7 +268,7 @@ export const graphEndpoints = [
     path: "/v1/graph/edges/{id}",
     summary: "One relationship.",
     access: "member",
-    ...whole,
+    ...shared,
     params: entityId,
     query: Strict(GraphQuery),
     response: Edge,
@@ -282,7 +281,7 @@ export const graphEndpoints = [
     path: "/v1/graph/edges/{id}",
     summary: "Merge properties into a relationship (null removes one).",
     access: "writer",
-    ...whole,
+    ...shared,
     params: entityId,
     query: Strict(GraphQuery),
     body: Strict({ properties: Properties, graph: Type.Optional(GraphName) }),
@@ -296,7 +295,7 @@ export const graphEndpoints = [
     path: "/v1/graph/edges/{id}",
     summary: "Remove a relationship.",
     access: "writer",
-    ...whole,
+    ...shared,
     params: entityId,
     query: Strict(GraphQuery),
     status: 204,
@@ -307,7 +306,7 @@ export const graphEndpoints = [
     path: "/v1/graph/algorithms",
     summary: "Run an algorithm over a graph: PageRank, communities, components, centralities, paths.",
     access: "member",
-    ...whole,
+    ...shared,
     slow: true,
     body: Strict(algorithmBody),
     example: {
@@ -332,7 +331,7 @@ export const graphEndpoints = [
     summary:
       "The same on the WebSocket: graph.progress {phase, progress} while it runs, then graph.columns, graph.rows …, graph.complete; or error. `cancel` stops it.",
     access: "member",
-    ...whole,
+    ...shared,
     slow: true,
     body: Strict({ type: Type.String(), id: Type.Optional(MessageId), ...algorithmBody }),
   },
@@ -343,7 +342,7 @@ export const graphEndpoints = [
     summary:
       "Extract the names in a text and their relationships, by a language model or by rules (English). With `store`, merge them into the graph.",
     access: "member",
-    ...whole,
+    ...shared,
     slow: true,
     body: Strict({
       text: Type.String({ minLength: 1, maxLength: EXTRACT_CHARACTERS_MAX }),
@@ -410,7 +409,7 @@ export const graphEndpoints = [
     path: "/v1/graph/graphs",
     summary: "The tenant's graphs.",
     access: "member",
-    ...whole,
+    ...shared,
     pages: { items: "graphs", total: "count", most: LIST_PAGE_MAX },
     query: Strict(PageQuery),
     response: Type.Object({ graphs: Type.Array(Graph), count: InAll }),
@@ -422,7 +421,7 @@ export const graphEndpoints = [
     path: "/v1/graph/graphs",
     summary: "Make a graph.",
     access: "writer",
-    ...whole,
+    ...shared,
     body: Strict({ name: GraphName, description: Unused("only a graph's name is stored.") }),
     example: { body: { name: "people" } },
     response: Graph,
@@ -435,7 +434,7 @@ export const graphEndpoints = [
     path: "/v1/graph/graphs/{name}",
     summary: "Remove a graph with all its nodes and relationships.",
     access: "writer",
-    ...whole,
+    ...shared,
     params: graphName,
     status: 204,
   },
@@ -445,7 +444,7 @@ export const graphEndpoints = [
     path: "/v1/graph/indexes",
     summary: "Indexes over properties.",
     access: "member",
-    ...whole,
+    ...shared,
     pages: { items: "indexes", total: "count", most: LIST_PAGE_MAX },
     query: Strict({ ...GraphQuery, ...PageQuery }),
     response: Type.Object({ indexes: Type.Array(Index), count: InAll }),
@@ -456,7 +455,7 @@ export const graphEndpoints = [
     path: "/v1/graph/indexes",
     summary: "Create an index on properties of nodes with a label, or of relationships with a type.",
     access: "writer",
-    ...whole,
+    ...shared,
     body: Strict({
       name: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })),
       label: Type.Optional(Label),
@@ -482,7 +481,7 @@ export const graphEndpoints = [
     path: "/v1/graph/indexes/{name}",
     summary: "Remove an index.",
     access: "writer",
-    ...whole,
+    ...shared,
     params: Type.Object({ name: Type.String({ minLength: 1, maxLength: 63 }) }),
     query: Strict(GraphQuery),
     status: 204,

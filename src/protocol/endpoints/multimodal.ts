@@ -113,7 +113,7 @@ export const multimodalEndpoints = [
   },
   {
     name: "multimodal.search",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/multimodal/search",
     summary:
@@ -196,7 +196,7 @@ export const multimodalEndpoints = [
   },
   {
     name: "multimodal.addImage",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/multimodal/images",
     summary:

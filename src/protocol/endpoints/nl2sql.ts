@@ -9,7 +9,7 @@ const question = Type.Optional(Type.String({ minLength: 1, maxLength: QUESTION_C
 export const nl2sqlEndpoints = [
   {
     name: "nl2sql.query",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/nl2sql/query",
     summary:
@@ -56,7 +56,7 @@ export const nl2sqlEndpoints = [
   },
   {
     name: "nl2sql.validate",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/nl2sql/validate",
     summary: "Check whether a statement can be planned, and what is wrong if not. Nothing runs.",

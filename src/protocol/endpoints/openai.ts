@@ -125,7 +125,7 @@ const tag = "openai";
 export const openaiEndpoints = [
   {
     name: "openai.models.list",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/models",
     summary: "The models that the caller can name: embeddings, chat models, collections and agents.",
@@ -137,7 +137,7 @@ export const openaiEndpoints = [
   },
   {
     name: "openai.models.get",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/models/{id}",
     summary: "One of them.",
@@ -189,7 +189,7 @@ export const openaiEndpoints = [
   },
   {
     name: "openai.completions",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/chat/completions",
     summary:
@@ -249,7 +249,7 @@ export const openaiEndpoints = [
   },
   {
     name: "openai.responses.create",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/responses",
     summary:
@@ -295,7 +295,7 @@ export const openaiEndpoints = [
   },
   {
     name: "openai.responses.get",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/responses/{id}",
     summary: "A response that was kept. Each user sees their own.",
@@ -308,7 +308,7 @@ export const openaiEndpoints = [
   },
   {
     name: "openai.responses.delete",
-    door: "whole",
+    door: "statements",
     method: "DELETE",
     path: "/v1/responses/{id}",
     summary: "Removes a response that was kept. Those that follow it can be followed no more.",

@@ -363,7 +363,7 @@ export const queryEndpoints = [
   },
   {
     name: "schema.tables",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/schema/tables",
     summary: "The tenant's tables.",
@@ -387,15 +387,17 @@ export const queryEndpoints = [
         schema: Type.String(),
         type: Type.String(),
         column_count: Type.Integer(),
-        row_count: Type.Integer(),
-        size_bytes: Type.Integer(),
+        row_count: Type.Optional(
+          Type.Integer({ description: "Left out, as size_bytes is, where the caller may not read all of the table." }),
+        ),
+        size_bytes: Type.Optional(Type.Integer()),
         created_at: Timestamp,
       }),
     ),
   },
   {
     name: "schema.table",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/schema/tables/{table}",
     summary: "One table: columns, indexes, constraints.",
@@ -412,7 +414,7 @@ export const queryEndpoints = [
   },
   {
     name: "schema.columns",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/schema/tables/{table}/columns",
     summary: "One table's columns.",
@@ -424,7 +426,7 @@ export const queryEndpoints = [
   },
   {
     name: "schema.indexes",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/schema/tables/{table}/indexes",
     summary: "One table's indexes.",

@@ -87,7 +87,7 @@ const brought = {
 export const recipeEndpoints = [
   {
     name: "recipes.list",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/recipes",
     summary: "The tenant's recipes and those that come with the server, each in its newest version.",
@@ -116,7 +116,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.import",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/recipes/import",
     summary:
@@ -154,7 +154,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.export",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/recipes/export",
     summary:
@@ -186,7 +186,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.get",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/recipes/{id}",
     summary: "One recipe with its document.",
@@ -199,7 +199,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.put",
-    door: "whole",
+    door: "statements",
     method: "PUT",
     path: "/v1/recipes/{id}",
     summary: "Store a new version of a recipe. It is certified like an import. Existing versions never change.",
@@ -231,7 +231,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.delete",
-    door: "whole",
+    door: "statements",
     method: "DELETE",
     path: "/v1/recipes/{id}",
     summary: "Delete a recipe, or one version of it. What it created remains.",
@@ -244,7 +244,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.versions",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/recipes/{id}/versions",
     summary: "All versions of a recipe, newest first.",
@@ -256,7 +256,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.certify",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/recipes/{id}/certify",
     summary: "Certify a recipe again, for instance after an update of the server.",
@@ -273,7 +273,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.execute",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/recipes/{id}/execute",
     summary:
@@ -306,7 +306,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.executions",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/recipes/{id}/executions",
     summary: "Executions of a recipe, newest first.",
@@ -320,7 +320,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.execution",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/recipes/{id}/executions/{execution_id}",
     summary: "One execution of a recipe.",

@@ -252,7 +252,7 @@ export const socketEndpoints = [
   },
   {
     name: "socket.chat",
-    door: "whole",
+    door: "statements",
     method: "MESSAGE",
     path: "/ws",
     messages: ["send_message"],

@@ -12,7 +12,7 @@ export class Capability<T> {
   /** `missing` is what a user is told where nobody provides it. */
   constructor(
     readonly missing: string,
-    /** It reaches tables by itself: not for statements of who may not see all of the tenant. */
+    /** It reaches tables as the request's sender: not for a role or a function's owner that may see less. */
     readonly reachesTables = false,
   ) {}
 }

@@ -116,6 +116,10 @@ class GraphImport {
     const { tenant } = client;
     makeUsualGraph(tenant, options.graph);
     this.session = new Session(tenant, options.session);
+    tenant.withDefinitions((catalog) => {
+      const { nodes, edges } = graphOf(catalog, options.graph)!;
+      for (const each of [nodes, edges]) this.session.protocol.requireInsert(each, each.columns, catalog);
+    });
     // What it writes is validated, what it reads beside that need not be.
     this.session.begin({ isolation: options.session.isolation ?? "repeatable read" });
     this.context = this.session.contextFor(client);

@@ -57,6 +57,8 @@ export class SpillFile {
   /** Bytes written. */
   length = 0;
   private isOpen = true;
+  /** What a write has thrown. */
+  private failure: unknown = null;
 
   constructor(
     private readonly area: SpillArea,
@@ -66,9 +68,13 @@ export class SpillFile {
     readonly cipher: FileCipher | null,
   ) {}
 
-  /** Appends. Throws 53400 past the statement's bound or the transaction's, disk_full when the disk refuses. */
+  /**
+   * Appends. Throws 53400 past the statement's bound or the transaction's, disk_full when the disk refuses; after that,
+   * always: a part may be on the disk, and other bytes in its place would be encrypted by the same key stream.
+   */
   write(bytes: Uint8Array): void {
     const { area, accounts } = this;
+    if (this.failure !== null) throw this.failure;
     if (accounts.some(({ spilledBytes }) => spilledBytes + bytes.length > area.statementBytesMax)) {
       throw new DbError(
         "query_error",
@@ -84,7 +90,8 @@ export class SpillFile {
         from += writeSync(this.descriptor, written, from, written.length - from, this.length + from);
       }
     } catch (error) {
-      throw diskError(error);
+      this.failure = diskError(error);
+      throw this.failure;
     }
     this.length += bytes.length;
     for (const account of accounts) account.spilledBytes += bytes.length;

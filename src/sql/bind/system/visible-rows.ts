@@ -80,15 +80,28 @@ export function visibleRows({ name, columns }: Pick<Shape, "name" | "columns">, 
 
 function sees(rule: Rule, schema: string, name: string, column: string, { catalog }: Onlooker, rights: Rights) {
   const table = catalog.table(schema, name);
-  const view = table === null ? catalog.view(schema, name) : null;
-  const relation = table ?? view;
-  if (relation === null || rights.mayAlter(relation.id)) return true;
-  const { id } = relation;
-  if (rule.any.some((privilege) => rights.may(id, privilege))) return true;
+  const relation = table ?? catalog.view(schema, name);
+  if (relation === null) return true;
+  if (column === "") return obeys(rule, rights, relation.id, null);
   const place = relation.columns.findIndex((each) => each.name === column);
-  const columnId = table === null ? place : table.columns[place]?.id;
+  return obeys(rule, rights, relation.id, (table === null ? place : table.columns[place]?.id) ?? place);
+}
+
+/** `columnId` null: it is about the relation, or any of its columns. */
+function obeys(rule: Rule, rights: Rights, id: number, columnId: number | null): boolean {
+  if (rights.mayAlter(id) || rule.any.some((privilege) => rights.may(id, privilege))) return true;
   return rule.column.some((privilege) => {
     const may = rights.columns(id, privilege);
-    return may === "all" || (column === "" ? may.size > 0 : may.has(columnId!));
+    return may === "all" || (columnId === null ? may.size > 0 : may.has(columnId));
   });
+}
+
+/** Whether information_schema.tables has a row for the relation. */
+export function listsRelation(rights: Rights, relationId: number): boolean {
+  return !rights.matter || rights.isSuperuser || obeys(RELATION, rights, relationId, null);
+}
+
+/** Whether information_schema.columns has a row for the column of a table, or for a view's by its place. */
+export function listsColumn(rights: Rights, relationId: number, columnId: number): boolean {
+  return !rights.matter || rights.isSuperuser || obeys(COLUMN, rights, relationId, columnId);
 }
