@@ -5,8 +5,8 @@
  */
 import type { SqlType, Value } from "../values/values.js";
 import type { MapBytes } from "./map-bytes.js";
-import { encodeRecord, RECORD_FORMAT } from "./record-codec.js";
-import { refuseLargeRecord } from "./record-writer.js";
+import { RECORD_FORMAT } from "./record-codec.js";
+import { buildFrame, copyFrameTo, refuseLargeRecord } from "./record-writer.js";
 import { writeIntegerFrame, writeLength } from "./value-frame.js";
 import { TAG } from "./variant-tags.js";
 
@@ -61,7 +61,16 @@ export class RecordSlab {
     this.integer(value ? 1 : 0);
   }
 
-  /** Text as UTF-8 bytes of another buffer. */
+  /** A numeric: a safe integer × 10^−scale. */
+  scaled(unscaled: number, scale: number): void {
+    this.ensure(10);
+    const { slab, at } = this;
+    this.at = writeIntegerFrame(slab, at + 1, unscaled);
+    slab[at] = slab[at + 1]! + 1;
+    slab[at + 1] = scale;
+  }
+
+  /** Text as UTF-8, or any bytes, of another buffer. */
   text(bytes: Uint8Array, start: number, end: number): void {
     const length = end - start;
     this.ensure(length + 5);
@@ -74,11 +83,10 @@ export class RecordSlab {
 
   /** Any value of any type; not NULL. */
   value(type: SqlType, value: Value): void {
-    // A record of one column: format, number of columns and null bits, then the frame.
-    const frame = encodeRecord([type], [value]).subarray(3);
-    this.ensure(frame.length);
-    this.slab.set(frame, this.at);
-    this.at += frame.length;
+    const length = buildFrame(type, value);
+    this.ensure(length);
+    copyFrameTo(this.slab, this.at);
+    this.at += length;
   }
 
   /** A variant that is a map. */

@@ -1,7 +1,17 @@
 /** The short ways of a bulk load give what the long ways give: field readers and fromText, slab and record codec. */
 import fc from "fast-check";
 import t from "tap";
-import { readBool, readDate, readDecimal, readInteger, readTimestamp } from "../../src/query/exec/field-readers.js";
+import {
+  readBool,
+  readDate,
+  readDecimal,
+  readInteger,
+  readScaled,
+  readTimestamp,
+  readUuid,
+  scaledTo,
+  scaleRead,
+} from "../../src/query/exec/field-readers.js";
 import { encodeRecord } from "../../src/storage/record-codec.js";
 import { RecordSlab } from "../../src/storage/record-slab.js";
 import { fromText } from "../../src/values/text-format.js";
@@ -12,9 +22,11 @@ import {
   INT8,
   JSONB,
   NUMERIC,
+  numericType,
   TEXT,
   TIMESTAMP,
   TIMESTAMPTZ,
+  UUID,
   type Value,
 } from "../../src/values/values.js";
 
@@ -51,6 +63,10 @@ const text = fc.oneof(
         `${date} ${time}`,
         `${date}T${time}.${micros}`,
         `${date}T${time}.${pad(micros, 6)}Z`,
+        `${date} ${time}+00`,
+        `${date} ${time}.${micros}-${pad(hour)}`,
+        `${date} ${time}+${pad(hour)}:${pad(minute)}`,
+        `${date} ${time}+${pad(hour)}:${pad(minute)}:30`,
       );
     }),
 );
@@ -67,6 +83,56 @@ for (const [name, read, parse] of forms) {
     );
   });
 }
+
+for (const modifier of [null, { precision: 5, scale: 2 }, { precision: 2, scale: 4 }, { precision: 18, scale: 4 }]) {
+  t.test(`numbers with ${JSON.stringify(modifier)}`, async () => {
+    const type = modifier === null ? NUMERIC : numericType(modifier.precision, modifier.scale);
+    const numbers = fc
+      .tuple(
+        fc.oneof(fc.integer({ min: -99, max: 99 }), fc.integer({ min: -1e6, max: 1e6 })),
+        fc.nat(7),
+        fc.constantFrom("", "0", "00005", "."),
+      )
+      .map(([n, k, more]) => (n / 10 ** k).toFixed(k) + more);
+    let read = 0;
+    fc.assert(
+      fc.property(fc.oneof(text, numbers), (sample) => {
+        const bytes = bytesOf(sample);
+        let unscaled = readScaled(bytes, 2, bytes.length - 2);
+        if (unscaled !== undefined && modifier !== null) unscaled = scaledTo(modifier, unscaled);
+        if (unscaled === undefined) return true;
+        read++;
+        const value = fromText(type, sample);
+        const slab = new RecordSlab();
+        slab.begin(1);
+        slab.scaled(unscaled, modifier?.scale ?? scaleRead);
+        return Buffer.from(slab.finish()).equals(encodeRecord([type], [value]));
+      }),
+      { numRuns: 1000 },
+    );
+    t.ok(read > 100, `${read} were read`);
+  });
+}
+
+t.test("UUIDs", async () => {
+  const into = new Uint8Array(16);
+  const read = (sample: string): boolean => readUuid(bytesOf(sample), 2, 2 + sample.length, into);
+  fc.assert(
+    fc.property(fc.uuid(), fc.boolean(), (uuid, isUpper) => {
+      const isRead = read(isUpper ? uuid.toUpperCase() : uuid);
+      const frame = Buffer.from(encodeRecord([UUID], [uuid]).subarray(-16));
+      return isRead && frame.equals(into) && frame.toString("hex") === uuid.replaceAll("-", "");
+    }),
+  );
+  for (const wrong of [
+    "a0eebc999c0b4ef8bb6d6bb9bd380a11",
+    "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a1g",
+    "",
+    "-".repeat(36),
+  ]) {
+    t.notOk(read(wrong), wrong);
+  }
+});
 
 t.test("a slab's records are the codec's", async () => {
   const slab = new RecordSlab();

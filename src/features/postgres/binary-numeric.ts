@@ -4,7 +4,7 @@
  */
 import type { MessageFields } from "../../protocol/postgres/message-reader.js";
 import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
-import { decimalDigits, type Numeric } from "../../values/numeric.js";
+import { decimalDigits, Numeric, pow10 } from "../../values/numeric.js";
 
 const SIGN = { positive: 0, negative: 0x4000, nan: 0xc000, infinity: 0xd000, minusInfinity: 0xf000 } as const;
 const BASE = 10_000;
@@ -76,27 +76,55 @@ function writeHead(writer: MessageWriter, count: number, weight: number, sign: n
   writer.int16(scale);
 }
 
-/** The value as text; null: the bytes are no numeric. */
-export function numericText(fields: MessageFields): string | null {
+/** The value; null: the bytes are no numeric. */
+export function numericFrom(fields: MessageFields): Numeric | null {
   const count = fields.int16();
   const weight = fields.int16();
   const sign = fields.uint16();
   const scale = fields.int16();
-  if (sign === SIGN.nan) return "NaN";
-  if (sign === SIGN.infinity) return "Infinity";
-  if (sign === SIGN.minusInfinity) return "-Infinity";
+  if (sign === SIGN.nan) return Numeric.NAN;
+  if (sign === SIGN.infinity) return Numeric.INFINITY;
+  if (sign === SIGN.minusInfinity) return Numeric.NEGATIVE_INFINITY;
   if (count < 0 || scale < 0 || scale > SCALE_MAX || (sign !== SIGN.positive && sign !== SIGN.negative)) return null;
+  const isNegative = sign === SIGN.negative;
+  if (count > PLAIN_DIGITS) return longNumeric(fields, { count, weight, scale, isNegative });
+  let all = 0;
+  for (let i = 0; i < count; i++) {
+    const digit = fields.uint16();
+    if (digit >= BASE) return null;
+    all = all * BASE + digit;
+  }
+  const signed = isNegative ? -all : all;
+  const shift = (weight + 1 - count) * DIGIT + scale;
+  const scaled = signed * 10 ** shift;
+  if (shift >= 0 && Number.isSafeInteger(scaled)) return Numeric.of(BigInt(scaled), scale);
+  return shifted(BigInt(signed), shift, scale);
+}
+
+/** So many digits are a number that a double holds. */
+const PLAIN_DIGITS = 3;
+
+interface NumericHead {
+  readonly count: number;
+  readonly weight: number;
+  readonly scale: number;
+  readonly isNegative: boolean;
+}
+
+function longNumeric(fields: MessageFields, { count, weight, scale, isNegative }: NumericHead): Numeric | null {
   let text = "";
   for (let i = 0; i < count; i++) {
     const digit = fields.uint16();
     if (digit >= BASE) return null;
     text += paddedDigit(digit);
   }
-  const wholeDigits = (weight + 1) * DIGIT;
-  const whole = wholeDigits <= 0 ? "0" : text.slice(0, wholeDigits).padEnd(wholeDigits, "0");
-  const fraction = wholeDigits < 0 ? "0".repeat(-wholeDigits) + text : text.slice(wholeDigits);
-  const shown = fraction.padEnd(scale, "0").slice(0, scale);
-  return `${sign === SIGN.negative ? "-" : ""}${whole}${shown === "" ? "" : `.${shown}`}`;
+  const all = BigInt(text);
+  return shifted(isNegative ? -all : all, (weight + 1 - count) * DIGIT + scale, scale);
+}
+
+/** Digits beyond the scale are cut off. */
+function shifted(unscaled: bigint, shift: number, scale: number): Numeric {
+  return Numeric.of(shift < 0 ? unscaled / pow10(-shift) : unscaled * pow10(shift), scale);
 }
 
 const padded: string[] = [];

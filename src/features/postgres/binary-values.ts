@@ -11,12 +11,12 @@ import { checkedDate, checkedTimestamp, DAY_MICROS } from "../../values/datetime
 import { networkOf, networkValue } from "../../values/network.js";
 import type { Numeric } from "../../values/numeric.js";
 import { isRangeType } from "../../values/range.js";
-import { charOfByte, fromText, toText } from "../../values/text-format.js";
+import { charOfByte, fitNumeric, fromText, toText } from "../../values/text-format.js";
 import { checkArraySize, sqlArray } from "../../values/text-format-array.js";
 import type { Interval, SqlArray, SqlType, TimeTz, Value } from "../../values/values.js";
 import { checkedVector } from "../../values/vector-text.js";
 import { GEOMETRIC_WRITERS, geometricText } from "./binary-geometry.js";
-import { numericText, writeNumeric } from "./binary-numeric.js";
+import { numericFrom, writeNumeric } from "./binary-numeric.js";
 import { rangeWriter, readRangeValue } from "./binary-ranges.js";
 import { TEXT_TYPE_WRITERS, textFromBinary } from "./binary-texts.js";
 import { checkUnused, readHalves, readSparse, writeHalves, writeSparse } from "./binary-vectors.js";
@@ -194,13 +194,17 @@ function writeNetwork(writer: MessageWriter, value: string, isCidr: boolean): vo
 
 /** The value of a parameter in binary format. Throws 22P03 where the bytes are none of the type, 0A000. */
 export function fromBinary(type: SqlType, bytes: Buffer): Value {
-  const fields = new MessageFields(bytes);
+  return fromFields(type, new MessageFields(bytes));
+}
+
+/** The value that the fields are, all of them. Throws as `fromBinary` does. */
+export function fromFields(type: SqlType, fields: MessageFields): Value {
   const value = readValue(type, fields);
   if (fields.left > 0) throw wrongBytes(type);
   return value;
 }
 
-function wrongBytes(type: SqlType): Error {
+export function wrongBytes(type: SqlType): Error {
   return sqlError("22P03", `incorrect binary data format for type ${displayName(type)}`);
 }
 
@@ -221,6 +225,8 @@ function readValue(type: SqlType, fields: MessageFields): Value {
       return fields.float32();
     case "float8":
       return fields.float64();
+    case "numeric":
+      return fitNumeric(type, readNumeric(type, fields));
     case "bytea":
       return new Uint8Array(fields.rest());
     case "uuid":
@@ -259,8 +265,6 @@ function readValue(type: SqlType, fields: MessageFields): Value {
 /** The text of a value whose binary form says the same. */
 function textOf(type: SqlType, fields: MessageFields): string {
   switch (type.name) {
-    case "numeric":
-      return readNumeric(type, fields);
     case "jsonb":
       if (fields.byte() !== 1) throw wrongBytes(type);
       return fields.text(fields.left);
@@ -328,11 +332,11 @@ function readName(fields: MessageFields): string {
   return fields.text(fields.left);
 }
 
-/** The text of a numeric. Throws 22P03. */
-export function readNumeric(type: SqlType, fields: MessageFields): string {
-  const text = numericText(fields);
-  if (text === null) throw wrongBytes(type);
-  return text;
+/** As the bytes have it, whatever the column holds. Throws 22P03. */
+function readNumeric(type: SqlType, fields: MessageFields): Numeric {
+  const value = numericFrom(fields);
+  if (value === null) throw wrongBytes(type);
+  return value;
 }
 
 function readBits(type: SqlType, fields: MessageFields): string {

@@ -4,13 +4,13 @@
  */
 import type { ColumnDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import { checkText, MessageFields } from "../../protocol/postgres/message-reader.js";
+import { checkTextBetween, MessageFields } from "../../protocol/postgres/message-reader.js";
 import { atField } from "../../query/exec/bulk-insert.js";
 import { FIELD_ESCAPED, FIELD_PLAIN, FIELD_QUOTED, FIELD_VALUE, type RecordReader } from "../../values/csv-reader.js";
 import { PieceBuffer } from "../../values/piece-buffer.js";
 import { toText } from "../../values/text-format.js";
-import type { SqlType, Value } from "../../values/values.js";
-import { fromBinary, readNumeric } from "./binary-values.js";
+import { NUMERIC, type SqlType, type Value } from "../../values/values.js";
+import { fromFields, wrongBytes } from "./binary-values.js";
 
 const SIGNATURE = Buffer.from("PGCOPY\n\xff\r\n\0", "latin1");
 const HEAD_BYTES = SIGNATURE.length + 8;
@@ -42,9 +42,10 @@ export class CopyBinaryReader implements RecordReader {
   private readonly kindsOf: readonly number[];
 
   constructor(private readonly columns: readonly BinaryColumn[]) {
-    this.kindsOf = columns.map(({ type: { name } }) =>
-      TEXTS.has(name) ? FIELD_QUOTED : VALUES.has(name) ? FIELD_VALUE : FIELD_ESCAPED,
-    );
+    this.kindsOf = columns.map(({ type: { name, modifier } }) => {
+      if (TEXTS.has(name)) return FIELD_QUOTED;
+      return VALUES.has(name) || (modifier === null && UNROUNDED.has(name)) ? FIELD_VALUE : FIELD_ESCAPED;
+    });
   }
 
   get bytes(): Buffer {
@@ -117,17 +118,27 @@ export class CopyBinaryReader implements RecordReader {
     }
     this.pieces.position = at;
     this.line++;
-    for (let i = 0; i < count; i++) if (kinds[i] === FIELD_QUOTED) this.read(i, (_type, text) => checkText(text));
+    for (let i = 0; i < count; i++) if (kinds[i] === FIELD_QUOTED) this.checkText(i);
     return true;
   }
 
-  private bytesOf(index: number): Buffer {
-    return this.bytes.subarray(this.starts[index]!, this.ends[index]!);
+  /** Also passes over what says that a jsonb is a text. */
+  private checkText(index: number): void {
+    const { bytes, starts, ends } = this;
+    const { name, type } = this.columns[index]!;
+    try {
+      if (type.name === "jsonb" && (starts[index] === ends[index] || bytes[starts[index]!++] !== JSONB_VERSION)) {
+        throw wrongBytes(type);
+      }
+      checkTextBetween(bytes, starts[index]!, ends[index]!);
+    } catch (error) {
+      throw atField(error, this.line, name, null);
+    }
   }
 
   /** Throws 22P03 and others. */
   value(index: number): Value {
-    return this.read(index, fromBinary);
+    return this.read(index, fromFields);
   }
 
   field(index: number): Uint8Array {
@@ -137,28 +148,30 @@ export class CopyBinaryReader implements RecordReader {
   /** Throws 22P03 and others. */
   text(index: number): string {
     const isText = this.kinds[index] === FIELD_QUOTED || this.kinds[index] === FIELD_PLAIN;
-    return isText ? this.bytesOf(index).toString("utf8") : this.read(index, textOf);
+    const { bytes, starts, ends } = this;
+    return isText ? bytes.toString("utf8", starts[index]!, ends[index]!) : this.read(index, textOf);
   }
 
-  private read<T>(index: number, reading: (type: SqlType, bytes: Buffer) => T): T {
+  private read<T>(index: number, reading: (type: SqlType, fields: MessageFields) => T): T {
     const { name, type } = this.columns[index]!;
     try {
-      return reading(type, this.bytesOf(index));
+      return reading(type, new MessageFields(this.bytes, this.starts[index]!, this.ends[index]!));
     } catch (error) {
       throw atField(error, this.line, name, null);
     }
   }
 }
 
-function textOf(type: SqlType, bytes: Buffer): string {
-  if (type.name !== "numeric") return toText(type, fromBinary(type, bytes));
-  const fields = new MessageFields(bytes);
-  const text = readNumeric(type, fields);
-  return fields.left === 0 ? text : toText(type, fromBinary(type, bytes));
+/** A numeric is not rounded yet. */
+function textOf(type: SqlType, fields: MessageFields): string {
+  return toText(type, fromFields(type.name === "numeric" ? NUMERIC : type, fields));
 }
 
-const TEXTS: ReadonlySet<string> = new Set(["text", "varchar", "bpchar", "enum", "json"]);
-/** Types whose values in binary are those of a column, whatever its modifier, or are refused. */
+const JSONB_VERSION = 1;
+const TEXTS: ReadonlySet<string> = new Set(["text", "varchar", "bpchar", "enum", "json", "jsonb"]);
+/** Types whose values in binary are those of a column, or are refused. */
 const VALUES: ReadonlySet<string> = new Set([
-  ...["int2", "int4", "int8", "float4", "float8", "bool", "uuid", "bytea", "vector", "halfvec"],
+  ...["int2", "int4", "int8", "float4", "float8", "numeric", "bool", "date", "uuid", "bytea", "vector", "halfvec"],
 ]);
+/** They are only without a modifier, which says to how many digits they are rounded. */
+const UNROUNDED: ReadonlySet<string> = new Set(["timestamp", "timestamptz"]);

@@ -99,7 +99,7 @@ export function textIn(bytes: Buffer): string {
 function textBetween(bytes: Buffer, from: number, to: number): string {
   if (from === to) return "";
   if (to - from <= SHORT_BYTES && isAscii(bytes, from, to)) return bytes.toString("latin1", from, to);
-  checkText(bytes.subarray(from, to));
+  checkTextBetween(bytes, from, to);
   return bytes.toString("utf8", from, to);
 }
 
@@ -107,6 +107,11 @@ function textBetween(bytes: Buffer, from: number, to: number): string {
 function isAscii(bytes: Buffer, from: number, to: number): boolean {
   for (let i = from; i < to; i++) if (((bytes[i]! - 1) & 0xff) >= 0x7f) return false;
   return true;
+}
+
+/** Throws 22021 unless the bytes between these places are UTF-8 without zero bytes. */
+export function checkTextBetween(bytes: Buffer, from: number, to: number): void {
+  if (to - from > SHORT_BYTES || !isAscii(bytes, from, to)) checkText(bytes.subarray(from, to));
 }
 
 /** Throws 22021 unless the bytes are UTF-8 without zero bytes. */

@@ -11,7 +11,8 @@ import { isNamedOid } from "../../values/catalog-types.js";
 import { FIELD_ESCAPED, FIELD_PLAIN, FIELD_VALUE, type RecordReader } from "../../values/csv-reader.js";
 import { fromParameter } from "../../values/json-format.js";
 import { jsonToCompactText } from "../../values/json-text.js";
-import { fromText } from "../../values/text-format.js";
+import { Numeric } from "../../values/numeric.js";
+import { fromText, numericModifier } from "../../values/text-format.js";
 import type { TextStyle } from "../../values/text-style.js";
 import type { SqlType, Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
@@ -20,22 +21,23 @@ import { columnsOf } from "../expr/walk.js";
 import type { InsertPlan } from "../plan/change-plans.js";
 import { BulkWriter, type FindTable, requiresSingleRows } from "./bulk-writer.js";
 import type { ExecContext } from "./context.js";
-import { readBool, readDate, readDecimal, readInteger, readTimestamp } from "./field-readers.js";
+import { Form, formOf, INTEGERS } from "./field-forms.js";
+import {
+  type Digits,
+  readBool,
+  readDate,
+  readDecimal,
+  readInteger,
+  readScaled,
+  readTimestamp,
+  readUuid,
+  scaledTo,
+  scaleRead,
+} from "./field-readers.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { slotsOf } from "./slots.js";
 import { layoutOf, rowOfRecord, type TableLayout } from "./table-layout.js";
 import { TableWriter } from "./table-writer.js";
-
-enum Form {
-  Other = 0,
-  Integer = 1,
-  Float8 = 2,
-  Bool = 3,
-  Text = 4,
-  Timestamp = 5,
-  TimestampTz = 6,
-  Date = 7,
-}
 
 interface Target {
   readonly column: ColumnDef;
@@ -45,6 +47,8 @@ interface Target {
   readonly max: number;
   /** Characters of a varchar(n). */
   readonly charsMax: number;
+  /** Of a numeric(p, s). */
+  readonly digits: Digits | null;
   readonly notNull: boolean;
   /** Keys, entries or checks are made of its value. */
   readonly isKept: boolean;
@@ -228,7 +232,9 @@ export class BulkInsert {
   private writeValue({ column, form, isKept }: Target, value: Value): void {
     const { slab } = this;
     if (isKept) this.values[column.id] = value;
-    if (form === Form.Integer && typeof value === "number") slab.integer(value);
+    if (form === Form.Float8) slab.float8(value as number);
+    else if (form === Form.Bool) slab.bool(value as boolean);
+    else if (INTEGERS[form] === true && Number.isFinite(value)) slab.integer(value as number);
     else slab.value(column.type, value);
   }
 
@@ -273,7 +279,30 @@ export class BulkInsert {
         slab.integer(value);
         if (target.isKept) this.values[column.id] = value;
         return;
+      case Form.Numeric:
+        if (this.writeNumeric(target, bytes, start, end)) return;
+        break;
+      case Form.Uuid:
+        // A value is its text.
+        if (target.isKept || !readUuid(bytes, start, end, uuidBytes)) break;
+        slab.text(uuidBytes, 0, uuidBytes.length);
+        return;
     }
+    this.writeParsed(target, bytes, start, end, line);
+  }
+
+  /** False: it is not in the plain form. */
+  private writeNumeric({ column, digits, isKept }: Target, bytes: Uint8Array, start: number, end: number): boolean {
+    const read = readScaled(bytes, start, end);
+    const unscaled = read === undefined || digits === null ? read : scaledTo(digits, read);
+    if (unscaled === undefined) return false;
+    const scale = digits === null ? scaleRead : digits.scale;
+    this.slab.scaled(unscaled, scale);
+    if (isKept) this.values[column.id] = Numeric.of(BigInt(unscaled), scale);
+    return true;
+  }
+
+  private writeParsed({ column, isKept }: Target, bytes: Uint8Array, start: number, end: number, line: number): void {
     const text = textOf(bytes, start, end);
     try {
       const parsed = fromText(column.type, text, {
@@ -281,8 +310,8 @@ export class BulkInsert {
         nowMicros: Date.now() * 1000,
         ...this.style,
       });
-      slab.value(column.type, parsed);
-      if (target.isKept) this.values[column.id] = parsed;
+      this.slab.value(column.type, parsed);
+      if (isKept) this.values[column.id] = parsed;
     } catch (error) {
       throw atField(error, line, column.name, text);
     }
@@ -369,6 +398,7 @@ export class BulkInsert {
       charsMax: name === "varchar" && modifier !== null ? modifier : Number.POSITIVE_INFINITY,
       notNull: this.layout.notNull.includes(column),
       isKept: this.kept.has(column.id),
+      digits: name === "numeric" && modifier !== null ? numericModifier(modifier) : null,
       field,
       default: hasDefault ? compileExpr(expr, () => -1) : null,
     };
@@ -382,29 +412,9 @@ const INTEGER_BOUNDS: Readonly<Record<string, readonly [number, number] | undefi
   oid: [0, 2 ** 32 - 1],
 };
 
-function formOf({ name, modifier }: SqlType): Form {
-  switch (name) {
-    case "float8":
-      return Form.Float8;
-    case "bool":
-      return Form.Bool;
-    case "text":
-    case "varchar":
-      return Form.Text;
-    // With a modifier, fractions of seconds are rounded.
-    case "timestamp":
-      return modifier === null ? Form.Timestamp : Form.Other;
-    case "timestamptz":
-      return modifier === null ? Form.TimestampTz : Form.Other;
-    case "date":
-      return Form.Date;
-    default:
-      return Form.Other;
-  }
-}
-
 /** Strings of JSON up to this length are read like fields of CSV, from bytes. */
 const TEXT_CHARS_MAX = 4096;
+const uuidBytes = new Uint8Array(16);
 const textBytes = Buffer.allocUnsafeSlow(3 * TEXT_CHARS_MAX);
 
 const VALUE_CHARACTERS = 200;

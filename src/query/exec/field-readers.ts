@@ -7,7 +7,10 @@ import { daysFromCivil, daysInMonth } from "../../values/datetime.js";
 
 const ZERO = 48;
 const MINUS = 45;
+const PLUS = 43;
 const DOT = 46;
+/** No zone is as far from UTC. */
+const OFFSET_MINUTES_MAX = 15 * 60;
 /** Digits that a double surely holds exactly. */
 const EXACT_DIGITS = 15;
 const POWERS_OF_TEN = Float64Array.from({ length: EXACT_DIGITS + 1 }, (_, i) => 10 ** i);
@@ -29,11 +32,11 @@ export function readInteger(bytes: Uint8Array, start: number, end: number): numb
   return isNegative && value !== 0 ? -value : value;
 }
 
-/**
- * `-?[0-9]*[.]?[0-9]*` with 1 to 15 digits: both the digits as an integer and the power of ten are exact, so the
- * quotient is the nearest double (Clinger 1990, the fast path).
- */
-export function readDecimal(bytes: Uint8Array, start: number, end: number): number | undefined {
+/** Of what readScaled has read: its digits after the point. */
+export let scaleRead = 0;
+
+/** `-?[0-9]*[.]?[0-9]*` with 1 to 15 digits, as if it had no point. */
+export function readScaled(bytes: Uint8Array, start: number, end: number): number | undefined {
   let at = start;
   const isNegative = bytes[at] === MINUS;
   if (isNegative) at++;
@@ -53,8 +56,62 @@ export function readDecimal(bytes: Uint8Array, start: number, end: number): numb
     digits++;
   }
   if (digits < 1 || digits > EXACT_DIGITS) return undefined;
-  if (point !== -1) value /= POWERS_OF_TEN[end - point - 1]!;
+  scaleRead = point === -1 ? 0 : end - point - 1;
   return isNegative ? -value : value;
+}
+
+/**
+ * Such a number: both the digits as an integer and the power of ten are exact, so the quotient is the nearest double
+ * (Clinger 1990, the fast path).
+ */
+export function readDecimal(bytes: Uint8Array, start: number, end: number): number | undefined {
+  const value = readScaled(bytes, start, end);
+  return value === undefined ? undefined : value / POWERS_OF_TEN[scaleRead]!;
+}
+
+/** Digits that a column keeps: so many at most, so many of them after the point. */
+export interface Digits {
+  readonly precision: number;
+  readonly scale: number;
+}
+
+/** Scales that a number which is read here can be brought to. */
+export const SCALE_READ_MAX = EXACT_DIGITS;
+
+/** What readScaled has read, with the digits of a column; undefined: it does not fit, or not surely. */
+export function scaledTo({ precision, scale }: Digits, value: number): number | undefined {
+  const more = scale - scaleRead;
+  let fitted = value;
+  if (more > 0) fitted = value * POWERS_OF_TEN[more]!;
+  else if (more < 0) {
+    const unit = POWERS_OF_TEN[-more]!;
+    const magnitude = Math.abs(value) + unit / 2;
+    fitted = ((magnitude - (magnitude % unit)) / unit) * Math.sign(value);
+  }
+  return Math.abs(fitted) < POWERS_OF_TEN[Math.min(precision, EXACT_DIGITS)]! ? fitted : undefined;
+}
+
+const HEX_DIGITS = Int8Array.from({ length: 256 }, (_, byte) => {
+  const digit = Number.parseInt(String.fromCharCode(byte), 16);
+  return Number.isNaN(digit) ? -1 : digit;
+});
+const UUID_CHARACTERS = 36;
+
+/** Puts a UUID with its four hyphens into 16 bytes. False: it is not in that form. */
+export function readUuid(bytes: Uint8Array, start: number, end: number, into: Uint8Array): boolean {
+  if (end - start !== UUID_CHARACTERS) return false;
+  let at = start;
+  for (let i = 0; i < 16; i++) {
+    if (i === 4 || i === 6 || i === 8 || i === 10) {
+      if (bytes[at] !== MINUS) return false;
+      at++;
+    }
+    const digits = (HEX_DIGITS[bytes[at]!]! << 4) | HEX_DIGITS[bytes[at + 1]!]!;
+    if (digits < 0) return false;
+    into[i] = digits;
+    at += 2;
+  }
+  return true;
 }
 
 export function readBool(bytes: Uint8Array, start: number, end: number): boolean | undefined {
@@ -81,14 +138,22 @@ export function readDate(bytes: Uint8Array, start: number, end: number): number 
 }
 
 /**
- * `YYYY-MM-DD[ T]HH:MM:SS[.f{1,6}]`, as microseconds since 1970; with `isUtc` also a final `Z`, which then must be
- * there.
+ * `YYYY-MM-DD[ T]HH:MM:SS[.f{1,6}]`, as microseconds since 1970; with `isZoned` also a final `Z` or `[+-]HH[:MM]`,
+ * which then must be there.
  */
-export function readTimestamp(bytes: Uint8Array, start: number, end: number, isUtc: boolean): number | undefined {
+export function readTimestamp(bytes: Uint8Array, start: number, end: number, isZoned: boolean): number | undefined {
   let last = end;
-  if (isUtc) {
-    if (bytes[end - 1] !== 0x5a) return undefined;
-    last--;
+  let offset = 0;
+  if (isZoned) {
+    if (bytes[end - 1] === 0x5a) last--;
+    else {
+      last -= bytes[end - 3] === 0x3a ? 6 : 3;
+      const minutes = last === end - 3 ? 0 : twoDigits(bytes, end - 2);
+      offset = twoDigits(bytes, last + 1) * 60 + minutes;
+      if (!(offset < OFFSET_MINUTES_MAX && minutes < 60)) return undefined;
+      if (bytes[last] === MINUS) offset = -offset;
+      else if (bytes[last] !== PLUS) return undefined;
+    }
   }
   const length = last - start;
   if (length < 19 || length > 26 || length === 20) return undefined;
@@ -111,7 +176,7 @@ export function readTimestamp(bytes: Uint8Array, start: number, end: number, isU
       unit /= 10;
     }
   }
-  return days * MICROS_PER_DAY + ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + micros;
+  return days * MICROS_PER_DAY + ((hours * 60 + minutes - offset) * 60 + seconds) * 1_000_000 + micros;
 }
 
 /** Days since 1970 of a year from 1 to 9999. */

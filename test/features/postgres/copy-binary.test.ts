@@ -24,6 +24,12 @@ const COLUMNS: readonly (readonly [SqlType, readonly (string | null)[]])[] = [
   [V.NUMERIC, ["-12.50", "NaN", "100000"]],
   [V.BOOL, ["t", "f", null]],
   [V.DATE, ["2026-01-31", null, "1999-12-31"]],
+  [V.NUMERIC, ["-123456789012345678901234567890.00012", "0.00001230", "-Infinity"]],
+  [V.numericType(8, 3), ["-0.050", "12345.678", null]],
+  [V.TIMESTAMPTZ, ["2026-01-31 10:11:12.5+00", "infinity", null]],
+  [V.typeOf("timestamp", 0), ["1999-12-31 23:59:59", null, "0099-01-01 00:00:00"]],
+  [V.UUID, ["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", null, null]],
+  [V.JSONB, ['{"a": [1, 2.50]}', "null", '"größer"']],
   [V.typeOf("vector", 3), ["[1,-2.5,0.1]", null, "[0,0,3]"]],
 ];
 const ROWS = Array.from({ length: 3 }, (_, r) => COLUMNS.map(([, texts]) => texts[r]));
@@ -82,7 +88,7 @@ t.test("data that is none", async (t) => {
   t.throws(() => rowsOf(other, 7), /the signature is not recognized/);
   const wrong = Buffer.from(bytes);
   wrong.writeInt16BE(5, 19);
-  t.throws(() => rowsOf(wrong, 64), /row field count is 5, expected 7/);
+  t.throws(() => rowsOf(wrong, 64), /row field count is 5, expected 13/);
   const text = Buffer.from(bytes);
   text[text.indexOf("größer") + 2] = 0xff;
   t.throws(() => rowsOf(text, 64), { message: /invalid byte sequence for encoding "UTF8" at line 1, column "c2"/ });
@@ -90,6 +96,9 @@ t.test("data that is none", async (t) => {
   t.throws(() => rowsOf(text, 64), {
     message: /invalid byte sequence for encoding "UTF8": 0x00 at line 1, column "c2"/,
   });
+  const json = Buffer.from(bytes);
+  json[json.indexOf('{"a":') - 1] = 2;
+  t.throws(() => rowsOf(json, 64), { message: /incorrect binary data format for type jsonb at line 1, column "c11"/ });
   const short = Buffer.concat([bytes.subarray(0, 21), Buffer.of(0, 0, 0, 1, 7), bytes.subarray(27)]);
   t.throws(() => rowsOf(short, 64), /the message ends too early/);
 });
@@ -114,9 +123,9 @@ t.test("ends, headers and lengths are PostgreSQL's", async (t) => {
     [changed(21, 0xff, 0xff, 0xff, 0xfe), /invalid field size/],
     [changed(21, 0x80, 0, 0, 0), /invalid field size/],
     [changed(21, 0x7f, 0xff, 0xff, 0xff), /unexpected end of data/],
-    [changed(19, 0xff, 0xfe), /row field count is -2, expected 7/],
-    [changed(19, 0, 8), /row field count is 8, expected 7/],
-    [changed(19, 0, 0), /row field count is 0, expected 7/],
+    [changed(19, 0xff, 0xfe), /row field count is -2, expected 13/],
+    [changed(19, 0, 8), /row field count is 8, expected 13/],
+    [changed(19, 0, 0), /row field count is 0, expected 13/],
   ];
   for (const [wrong, message] of refused) {
     for (const length of [1, 64, 10_000]) t.throws(() => rowsOf(wrong, length), { message });
