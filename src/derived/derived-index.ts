@@ -17,10 +17,10 @@ import type { Operation } from "../storage/operation.js";
 import { createOrderedMap, keyText, type OrderedMap } from "../storage/ordered-map.js";
 import { REPLAY_BYTES_MAX, ReplayedRows } from "../storage/replayed-rows.js";
 import { type NewerEntries, readSome } from "../storage/store.js";
+import { FilterMarks } from "./filter-marks.js";
 import type { IndexBody, IndexKind } from "./index-body.js";
 import { copiedKeys, type IndexContent, type IndexFile, readIndexFile, type SavedIndex } from "./index-file.js";
 import { SlotKeys } from "./slot-keys.js";
-import { SlotMarks } from "./slot-marks.js";
 
 /** What an index needs of its shard. */
 export interface IndexStore {
@@ -47,8 +47,6 @@ export type IndexState = "opening" | "ready" | "dropped";
 const STEP_ENTRIES = 256;
 /** Of a newer entry in its map, roughly. */
 const ENTRY_BYTES = 200;
-/** Filters whose marks are kept. */
-const MARKS_MAX = 64;
 /** Of the key of a row that is not in the body, roughly. */
 const REST_BYTES = 80;
 
@@ -74,10 +72,8 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   private keys = new SlotKeys();
   /** Rows that are not in the body, by key after the prefix. */
   private readonly rest = new Set<string>();
-  /** Which slots' rows pass a filter, as far as that was looked at; by filter, those used last at the end. */
-  private readonly marks = new Map<string, SlotMarks>();
-  /** By how many searches they are used; some have left the map of those with names meanwhile. */
-  private readonly marksInUse = new Map<SlotMarks, number>();
+  /** Which slots' rows pass a filter, as far as that was looked at. */
+  readonly marks = new FilterMarks();
 
   constructor(
     readonly place: IndexPlace,
@@ -107,12 +103,8 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   slotOf(key: Uint8Array): number | undefined {
-    return this.slotNamed(this.suffixOf(key));
-  }
-
-  private slotNamed(suffix: string): number | undefined {
-    if (this.kind.slotOf === undefined) return this.keys.slotOf(suffix);
-    const slot = this.kind.slotOf(suffix);
+    if (this.kind.slotOf === undefined) return this.keys.slotOf(this.suffixOf(key));
+    const slot = this.kind.slotOf(key, this.place.rowPrefix.length);
     return this.body.has!(slot) ? slot : undefined;
   }
 
@@ -157,34 +149,6 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     return this.store.engine.get(this.keyOf(slot));
   }
 
-  /**
-   * Marks of a filter, kept as rows change, to be released; `name` must tell it from all others, its values included.
-   * Null: for one use.
-   */
-  marksOf(name: string | null): SlotMarks {
-    const found = name === null ? new SlotMarks() : this.namedMarks(name);
-    this.marksInUse.set(found, (this.marksInUse.get(found) ?? 0) + 1);
-    return found;
-  }
-
-  private namedMarks(name: string): SlotMarks {
-    const found = this.marks.get(name) ?? new SlotMarks();
-    this.marks.delete(name);
-    this.marks.set(name, found);
-    for (const oldest of this.marks.keys()) {
-      if (this.marks.size <= MARKS_MAX) break;
-      this.marks.delete(oldest);
-    }
-    return found;
-  }
-
-  /** One of those who use the marks has done so. */
-  release(marks: SlotMarks): void {
-    const others = this.marksInUse.get(marks)! - 1;
-    if (others === 0) this.marksInUse.delete(marks);
-    else this.marksInUse.set(marks, others);
-  }
-
   /** The engine has taken a write of one of the table's rows. */
   applied(operation: Operation): void {
     const text = keyText(operation.key);
@@ -201,18 +165,24 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
    */
   appliedAtOnce({ key, value }: Operation): boolean {
     const { body, entries, kind, state } = this;
-    if (body.longWork === undefined && kind.slotOf === undefined) return false;
-    if (state !== "ready" || entries.size > 0) return false;
-    if (this.isFrozen || body.isBusy === true) return false;
+    if (state !== "ready" || this.isFrozen || body.isBusy === true) return false;
+    if (kind.slotOf === undefined && body.longWork === undefined) return false;
+    // Where keys say the slots, only an older entry of the same row is in the way.
+    if (entries.size > 0 && (kind.slotOf === undefined || entries.has(keyText(key)))) return false;
     try {
       // Such a body takes no steps.
-      for (const _ of this.set(this.suffixOf(key), value));
+      for (const _ of this.set(key, value));
     } catch {
       // It may be full. Whoever works on it finds out, and throws it out.
       return false;
     }
     this.folded++;
     return true;
+  }
+
+  /** The body's work had better wait until the engine has all of a load, or it would be done again. */
+  get waitsForLoad(): boolean {
+    return this.kind.slotOf !== undefined && this.store.hasBacklog;
   }
 
   /**
@@ -243,7 +213,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     const { entries } = this;
     const text = entries.minKey()!;
     const operation = entries.get(text)!;
-    yield* this.set(this.suffixOf(operation.key), operation.value);
+    yield* this.set(operation.key, operation.value);
     this.folded++;
     if (entries.get(text) !== operation) return;
     entries.delete(text);
@@ -315,11 +285,6 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     return step.value;
   }
 
-  private forgetMarks(slot: number): void {
-    for (const marks of this.marks.values()) marks.forget(slot);
-    for (const marks of this.marksInUse.keys()) marks.forget(slot);
-  }
-
   private readonly itemsAt = (slots: readonly number[]): readonly (Item | undefined)[] => {
     const keys: Uint8Array[] = [];
     for (const slot of slots) if (this.isUsed(slot)) keys.push(this.keyOf(slot));
@@ -383,7 +348,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   private async readRecords(turns: Turns): Promise<void> {
-    await this.eachRecord(turns, (suffix, record) => this.set(suffix, record));
+    await this.eachRecord(turns, (key, record) => this.set(key, record));
   }
 
   /** Mends a body that is not known to be what the engine holds. */
@@ -395,7 +360,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     }
     const unseen = new Uint8Array(this.slotCount).fill(1);
     this.rest.clear();
-    await this.eachRecord(turns, (suffix, record) => this.compare(suffix, record, unseen));
+    await this.eachRecord(turns, (key, record) => this.compare(this.suffixOf(key), record, unseen));
     for (const [slot, isUnseen] of unseen.entries()) {
       if (isUnseen === 1 || slot % STEP_ENTRIES === 0) await giveWay(turns);
       const suffix = this.keys.at(slot);
@@ -416,7 +381,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   /** Rows as the engine holds them when this begins; later changes are among the newer entries. */
   private async eachRecord(
     turns: Turns,
-    visit: (suffix: string, record: Uint8Array) => Generator<undefined, void>,
+    visit: (key: Uint8Array, record: Uint8Array) => Generator<undefined, void>,
   ): Promise<void> {
     const cursor = this.store.engine.cursor({ ...prefixRange(this.place.rowPrefix), isOnce: true });
     try {
@@ -429,7 +394,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
         const { keys, values } = entries;
         if (keys.length === 0) return;
         for (let i = 0; i < keys.length; i++) {
-          for (const _ of visit(this.suffixOf(keys[i]!), values[i]!)) if (turns.shouldYield()) await turns.yieldTurn();
+          for (const _ of visit(keys[i]!, values[i]!)) if (turns.shouldYield()) await turns.yieldTurn();
           this.rowsRead++;
           if (turns.shouldYield()) await turns.yieldTurn();
         }
@@ -439,30 +404,40 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     }
   }
 
-  private *set(suffix: string, record: Uint8Array | null): Generator<undefined, void> {
+  private *set(key: Uint8Array, record: Uint8Array | null): Generator<undefined, void> {
     const item = record === null ? null : this.kind.itemOf(record);
-    if (item === null && record !== null) this.rest.add(suffix);
+    const isRest = item === null && record !== null;
+    const { slotOf } = this.kind;
+    if (slotOf !== undefined && !isRest && this.rest.size === 0) return this.setBySlot(key, item);
+    const suffix = this.suffixOf(key);
+    if (isRest) this.rest.add(suffix);
     else this.rest.delete(suffix);
-    yield* this.setItem(suffix, item);
+    if (slotOf !== undefined) this.setBySlot(key, item);
+    else yield* this.setItem(suffix, item);
+  }
+
+  /** Of kinds whose keys say the slots. */
+  private setBySlot(key: Uint8Array, item: Item | null): void {
+    this.unsaved++;
+    if (item !== null) this.body.replace!(item);
+    else {
+      const before = this.slotOf(key);
+      if (before !== undefined) this.body.remove(before);
+    }
   }
 
   private *setItem(suffix: string, item: Item | null): Generator<undefined, void> {
     this.unsaved++;
-    const before = this.slotNamed(suffix);
-    if (this.kind.slotOf !== undefined) {
-      if (before !== undefined) this.body.remove(before);
-      if (item !== null) this.body.add(item);
-      return;
-    }
+    const before = this.keys.slotOf(suffix);
     if (before !== undefined) {
       yield* this.removed(before);
-      this.forgetMarks(before);
+      this.marks.forget(before);
       this.keys.delete(before, suffix);
     }
     if (item !== null) {
       const slot = yield* this.added(item);
       this.keys.set(slot, suffix);
-      this.forgetMarks(slot);
+      this.marks.forget(slot);
     }
   }
 

@@ -384,6 +384,7 @@ export class DerivedIndexes {
         held.staysHere = !(await index.takeBack(turns));
         held.isBack = false;
       } else if (this.isForElsewhere(held) && this.handOver(held)) this.measure(held);
+      else if (index.body.hasWork && index.waitsForLoad) await index.whileTaken();
       else if (index.body.hasWork) {
         do {
           index.body.work();

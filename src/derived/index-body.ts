@@ -13,6 +13,8 @@ export interface IndexBody<Item> {
   remove(slot: number): void;
   /** Of bodies whose slots are said by keys, or that may hold more than was in their keys' file. */
   has?(slot: number): boolean;
+  /** Takes an item in place of the one in its slot, if there is one: of bodies whose slots are said by keys. */
+  replace?(item: Item): void;
   /** Whether the slot's item is this one. */
   holds(slot: number, item: Item): boolean;
   /**
@@ -91,8 +93,8 @@ export interface IndexKind<Item, Body extends IndexBody<Item>> {
   /** Null: the row is not in the index. */
   itemOf(record: Uint8Array): Item | null;
   /**
-   * A row's slot, by the end of its key (latin-1), where that says it: then the index keeps no keys, and `add` answers
-   * this slot. Such a body has `has`.
+   * A row's slot, by the end of its key from `at` on, where that says it: then the index keeps no keys, and `add`
+   * answers this slot. Such a body has `has` and `replace`, and takes no steps.
    */
-  slotOf?(suffix: string): number;
+  slotOf?(key: Uint8Array, at: number): number;
 }

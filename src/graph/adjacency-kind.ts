@@ -9,11 +9,11 @@ const VERSION = 1;
 
 /**
  * `itemOf` reads a relationship out of a record; null: ids do not fit, and the index is of no use. `slotOf` reads its
- * id out of the end of its key.
+ * id out of its key.
  */
 export function adjacencyKind(
   itemOf: (record: Uint8Array) => EdgeItem | null,
-  slotOf: (suffix: string) => number,
+  slotOf: (key: Uint8Array, at: number) => number,
 ): IndexKind<EdgeItem, AdjacencyBody> {
   return {
     definition: `adjacency ${VERSION}`,

@@ -29,23 +29,41 @@ export interface AdjacencyView {
   readonly maxNode: number;
 }
 
-/** One page of relationships that all have an end in it, in the order of their other ends. */
-export function pageOf(edges: Uint32Array, ends: Uint32Array, others: Uint32Array): Page {
+/** A relationship by the node in the page and the one at its other end. */
+export interface PageEdge {
+  readonly id: number;
+  readonly end: number;
+  readonly other: number;
+}
+
+/** A page without those that are gone, and with others. */
+export function changedPage(old: Page | undefined, isGone: (id: number) => boolean, added: readonly PageEdge[]): Page {
+  const sorted = added.toSorted(
+    (a, b) => (a.end & PAGE_MASK) - (b.end & PAGE_MASK) || a.other - b.other || a.id - b.id,
+  );
+  const lengthMax = (old?.edges.length ?? 0) + added.length;
+  const edges = new Uint32Array(lengthMax);
+  const others = new Uint32Array(lengthMax);
   const offsets = new Uint32Array(PAGE_NODES + 1);
-  for (let i = 0; i < edges.length; i++) offsets[(ends[edges[i]!]! & PAGE_MASK) + 1]!++;
-  for (let i = 0; i < PAGE_NODES; i++) offsets[i + 1]! += offsets[i]!;
-  const at = offsets.slice();
-  const pageEdges = new Uint32Array(edges.length);
-  const pageOthers = new Uint32Array(edges.length);
-  for (let i = 0; i < edges.length; i++) {
-    const edge = edges[i]!;
-    const node = ends[edge]! & PAGE_MASK;
-    const place = at[node]!;
-    at[node] = place + 1;
-    pageEdges[place] = edge;
-    pageOthers[place] = others[edge]!;
+  let [length, next] = [0, 0];
+  const take = ({ id, other }: PageEdge): void => {
+    edges[length] = id;
+    others[length++] = other;
+  };
+  for (let node = 0; node < PAGE_NODES; node++) {
+    const isNext = () => next < sorted.length && (sorted[next]!.end & PAGE_MASK) === node;
+    const to = old?.offsets[node + 1] ?? 0;
+    for (let at = old?.offsets[node] ?? 0; at < to; at++) {
+      const [id, other] = [old!.edges[at]!, old!.others[at]!];
+      while (isNext() && (sorted[next]!.other - other || sorted[next]!.id - id) < 0) take(sorted[next++]!);
+      if (isGone(id)) continue;
+      edges[length] = id;
+      others[length++] = other;
+    }
+    while (isNext()) take(sorted[next++]!);
+    offsets[node + 1] = length;
   }
-  return { offsets, others: pageOthers, edges: pageEdges };
+  return { offsets, others: others.slice(0, length), edges: edges.slice(0, length) };
 }
 
 /** The first position in [from, to) whose value is not below; `to` when all are. */

@@ -3,8 +3,9 @@
  * which its query gets in a transaction of its own, and then the clauses after it go on with what came of all of them.
  * Each part is a statement, which reads the rows from a parameter. Called by the session, outside of a transaction.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { InTransactions } from "../cypher/bind/binding.js";
-import type { CallTransactions, Clause, Query, SubqueryCallClause } from "../cypher/parse/ast.js";
+import type { CallTransactions, Clause, Expr, Query, SubqueryCallClause } from "../cypher/parse/ast.js";
 import { parseCypher } from "../cypher/parse/parse.js";
 import { printClauses } from "../cypher/parse/print.js";
 import { printVariable } from "../cypher/parse/print-expr.js";
@@ -20,6 +21,8 @@ import type { StatementPlan } from "./statement-plan.js";
 import type { StatementRun } from "./statement-run.js";
 
 const ROWS_USUAL = 1000;
+/** Before a part runs again the first time; then twice as long each time. */
+const RETRY_MS = 10;
 /** Names that no client gives. */
 const ROWS = "rows of the call";
 const ROW = "`row of the call`";
@@ -95,8 +98,9 @@ class Parts {
     host: PartHost,
     stats: { sum: GraphStats | null },
   ): Promise<readonly Row[]> {
-    const { onError, rows: size, status } = call.transactions!;
-    const count = this.sizeOf(size);
+    const { onError, retrySeconds, rows: size, status } = call.transactions!;
+    const count = this.numberOf(size, ROWS_USUAL, "OF … ROWS");
+    const retryMs = retrySeconds === null ? 0 : this.numberOf(retrySeconds, 0, "RETRY FOR … SECONDS") * 1000;
     const { outputs } = this.parts;
     const bare = printClauses([{ ...call, transactions: null }]);
     const text = `${this.begun(this.names)} ${bare}${isRead ? ` RETURN ${this.returned(outputs)}` : ""}`;
@@ -106,7 +110,9 @@ class Parts {
       const some = rows.slice(from, from + count);
       const started: boolean = failure === null || onError === "continue";
       const kept = new KeptRows();
-      const error: DbError | null = started ? await this.batch(text, some, kept, host, stats) : null;
+      const error: DbError | null = started
+        ? await this.retried(retryMs, () => this.batch(text, some, kept, host, stats))
+        : null;
       if (error !== null && onError === "fail") throw error;
       failure = error?.message ?? failure;
       if (!isRead) continue;
@@ -126,6 +132,16 @@ class Parts {
   private withoutExtra(rows: readonly Row[]): readonly Row[] {
     const width = this.names.length + this.parts.outputs.length;
     return rows.map((row) => (row.length > width ? row.slice(0, width) : row));
+  }
+
+  /** Runs a part again, for so long, while it loses against other transactions. */
+  private async retried(ms: number, run: () => Promise<DbError | null>): Promise<DbError | null> {
+    const until = performance.now() + ms;
+    for (let waitMs = RETRY_MS; ; waitMs *= 2) {
+      const error = await run();
+      if (error?.code !== "serialization_failure" || performance.now() + waitMs > until) return error;
+      await sleep(waitMs);
+    }
   }
 
   private async batch(
@@ -182,15 +198,15 @@ class Parts {
     return all.length === 0 ? "null AS `nothing`" : all.join(", ");
   }
 
-  private sizeOf(rows: CallTransactions["rows"]): number {
+  private numberOf(expr: Expr | null, usual: number, of: string): number {
     const { params } = this.statement;
-    let value: unknown = ROWS_USUAL;
-    if (rows?.kind === "integer") value = rows.value;
-    else if (rows?.kind === "parameter")
-      value = Array.isArray(params) ? null : (params as Record<string, unknown>)[rows.name];
-    else if (rows !== null) throw sqlError("0A000", "OF … ROWS takes a number or a parameter");
+    let value: unknown = usual;
+    if (expr?.kind === "integer") value = expr.value;
+    else if (expr?.kind === "parameter")
+      value = Array.isArray(params) ? null : (params as Record<string, unknown>)[expr.name];
+    else if (expr !== null) throw sqlError("0A000", `${of} takes a number or a parameter`);
     if (isIntegerValue(value) && value > 0) return Number(value);
-    throw sqlError("22023", "OF … ROWS needs a whole number above 0");
+    throw sqlError("22023", `${of} needs a whole number above 0`);
   }
 }
 
@@ -202,21 +218,26 @@ class KeptRows {
   readonly rows: Row[] = [];
   private bytes = 0;
 
-  readonly collector: RowCollector = () => ({
-    append: (batch: Batch, count: number): number => {
-      let bytes = 0;
-      for (let i = 0; i < count; i++) {
-        const row = batch.columns.map((column) => column[i] as Variant);
-        bytes += sumOfBytes(row as never, row.length);
-        this.rows.push(row);
-      }
-      this.bytes += bytes;
-      if (this.bytes > RESULT_BYTES_MAX) {
-        throw sqlError("54000", "the rows before CALL IN TRANSACTIONS are too large: read fewer columns or fewer rows");
-      }
-      return bytes;
-    },
-  });
+  /** Asked for each time that the statement runs: what it gave when it lost does not count. */
+  readonly collector: RowCollector = () => {
+    this.rows.length = 0;
+    this.bytes = 0;
+    return { append: this.append };
+  };
+
+  private readonly append = (batch: Batch, count: number): number => {
+    let bytes = 0;
+    for (let i = 0; i < count; i++) {
+      const row = batch.columns.map((column) => column[i] as Variant);
+      bytes += sumOfBytes(row as never, row.length);
+      this.rows.push(row);
+    }
+    this.bytes += bytes;
+    if (this.bytes > RESULT_BYTES_MAX) {
+      throw sqlError("54000", "the rows before CALL IN TRANSACTIONS are too large: read fewer columns or fewer rows");
+    }
+    return bytes;
+  };
 }
 
 function sumOfStats(a: GraphStats | null, b: GraphStats | null): GraphStats | null {

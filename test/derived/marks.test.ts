@@ -24,33 +24,33 @@ async function indexOf() {
 t.test("marks that are in use are kept true after many others took their place", async (t) => {
   const { index, write } = await indexOf();
   const slot = write("a", "mine")!;
-  const first = index.marksOf("owner = 1");
-  const second = index.marksOf("owner = 1");
+  const first = index.marks.of("owner = 1");
+  const second = index.marks.of("owner = 1");
   t.equal(first, second, "two searches share them");
   first.note(slot, true);
-  for (let i = 0; i < 70; i++) index.release(index.marksOf(`owner of others = ${i}`));
-  index.release(second);
+  for (let i = 0; i < 70; i++) index.marks.release(index.marks.of(`owner of others = ${i}`));
+  index.marks.release(second);
   // Another owner's row takes the slot.
   write("a", null);
   t.equal(write("b", "theirs"), slot);
   t.notOk(first.isKnown(slot), "nobody knows whether it passes");
   t.notOk(first.passes(slot));
   t.equal(first.passingCount, 0);
-  index.release(first);
-  const later = index.marksOf("owner = 1");
+  index.marks.release(first);
+  const later = index.marks.of("owner = 1");
   t.not(later, first, "these are gone");
 });
 
 t.test("marks without a name, and those that are kept, follow the rows, too", async (t) => {
   const { index, write } = await indexOf();
   const slot = write("a", "one")!;
-  const own = index.marksOf(null);
-  t.not(index.marksOf(null), own);
-  const kept = index.marksOf("x");
+  const own = index.marks.of(null);
+  t.not(index.marks.of(null), own);
+  const kept = index.marks.of("x");
   for (const marks of [own, kept]) marks.note(slot, true);
-  index.release(kept);
+  index.marks.release(kept);
   write("a", "two");
   t.notOk(own.isKnown(slot));
   t.notOk(kept.isKnown(slot));
-  t.equal(index.marksOf("x"), kept);
+  t.equal(index.marks.of("x"), kept);
 });

@@ -207,6 +207,7 @@ t.test("the server itself", async (t) => {
     ["String", "A string in upper case.", true, "toUpper"],
   ]);
   t.same((await send("CALL db.awaitIndexes(300)")).status, 200);
+  t.same((await send("CALL db.index.fulltext.awaitEventuallyConsistentIndexRefresh()")).status, 200);
 });
 
 t.test("one that there is not", async (t) => {

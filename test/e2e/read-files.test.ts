@@ -94,6 +94,19 @@ t.test(
       ["Ada", 36],
       ["Bob, Jr", null],
     ]);
+    put("lines.csv", 'a,b\n1,"x\ny"\n2,z\n');
+    const lines = "LOAD CSV WITH HEADERS FROM 'file:///lines.csv' AS row";
+    t.same(await server.rows(`${lines} WITH row.a AS a, linenumber() AS n, file() AS f RETURN *`), [
+      ["1", `${root}/lines.csv`, 2],
+      ["2", `${root}/lines.csv`, 4],
+    ]);
+    t.same(await server.rows(`${lines} WITH * WHERE linenumber() > 2 RETURN *`), [[{ a: "2", b: "z" }]]);
+    t.same(await server.rows("LOAD CSV FROM 'lines.csv' AS row RETURN linenumber() ORDER BY linenumber()"), [
+      [1],
+      [2],
+      [4],
+    ]);
+    t.same(await server.rows("RETURN linenumber() AS line, file() AS file"), [[null, null]]);
     t.match(await errorOf("LOAD CSV FROM 'https://example.com/a.csv' AS row RETURN row"), {
       status: 403,
       code: "forbidden",

@@ -8,22 +8,29 @@ import { open } from "../conformance/sql-adapter.js";
 const db = await open();
 t.teardown(() => db.close());
 let parts = 0;
+/** What happens elsewhere before the next part that writes is committed. */
+let meanwhile = (): void => undefined;
 const request = {
   checkpoint: () => undefined,
   shouldYield: () => false,
   yieldTurn: () => Promise.resolve(),
   commitPart: (tx: Parameters<typeof db.tenant.commit>[0]) => {
-    if (tx.dirty) parts++;
+    if (tx.dirty) {
+      parts++;
+      meanwhile();
+    }
     db.tenant.commit(tx);
   },
 };
-const session = new Session(db.tenant, {
-  isolation: "serializable",
-  readOnly: false,
-  user: "tester",
-  tenantName: "tester",
-  control: "statements",
-});
+const newSession = () =>
+  new Session(db.tenant, {
+    isolation: "serializable",
+    readOnly: false,
+    user: "tester",
+    tenantName: "tester",
+    control: "statements",
+  });
+const session = newSession();
 
 const run = async (sql: string, params: Record<string, unknown> = {}) => {
   const statement = { sql, language: "cypher", params, maxRows: 1000, collector: plainRows, request } as const;
@@ -97,6 +104,34 @@ t.test("a part that fails", async (t) => {
     "2|2|true|true|true",
     "4||false|false|true",
   ]);
+});
+
+t.test("a part that lost against another transaction runs again with ON ERROR RETRY", async (t) => {
+  await run("CREATE (:Counted {v: 0})");
+  const adding = { sql: "MATCH (n:Counted) SET n.v = n.v + 10", language: "cypher", collector: plainRows } as const;
+  const rival = newSession();
+  /** A statement that loses runs four times before anybody hears of it. */
+  const rivals = (times: number): void => {
+    meanwhile = () => {
+      if (times-- <= 0) return;
+      const done = rival.execute({ ...adding, params: {}, maxRows: 1, request }, (tx) => db.tenant.commit(tx));
+      if (done instanceof Promise) t.fail("the rival had to wait");
+    };
+  };
+  const counting = "FOR x IN [1] CALL (x) { MATCH (n:Counted) SET n.v = n.v + x } IN TRANSACTIONS OF 1 ROW";
+  rivals(4);
+  t.match(await failure(counting), /conflict|serialize|concurrent/);
+  rivals(6);
+  await run(`${counting} ON ERROR RETRY FOR 20 SECONDS`);
+  t.same((await run("MATCH (n:Counted) RETURN n.v")).rows, ["101"]);
+  rivals(6);
+  const told = "REPORT STATUS AS s RETURN s.committed";
+  t.same((await run(`${counting} ON ERROR RETRY FOR $n SECONDS THEN CONTINUE ${told}`, { n: 20 })).rows, ["true"]);
+  t.same((await run("MATCH (n:Counted) RETURN n.v, round(coth(1), 3)")).rows, ["162|1.313"]);
+  t.match(
+    await failure(`${counting} ON ERROR RETRY FOR 0 SECONDS`),
+    /RETRY FOR … SECONDS needs a whole number above 0/,
+  );
 });
 
 t.test("where it cannot stand", async (t) => {

@@ -49,6 +49,12 @@ async function failure(sql: string): Promise<string> {
 
 t.test("the default graph is one before its first use", async (t) => {
   t.same(await rows("SHOW DATABASES YIELD name"), ["default"]);
+  t.same(await rows("SHOW DATABASE neo4j YIELD name, currentStatus"), ["default|online"]);
+  t.same(await rows("SHOW DATABASE nowhere YIELD name"), []);
+  const analyzers = "CALL db.index.fulltext.listAvailableAnalyzers() YIELD analyzer WHERE analyzer STARTS WITH 's'";
+  t.same(await rows(`${analyzers} RETURN analyzer ORDER BY analyzer`), [
+    ...["simple", "spanish", "standard-no-stop-words", "swedish"],
+  ]);
 });
 
 t.test("USE names the graph of all that follows", async (t) => {

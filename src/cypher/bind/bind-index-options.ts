@@ -61,6 +61,14 @@ export function vectorOptions(
 /** Neo4j's names of analyzers that do what a configuration of ours does. */
 const ANALYZERS: ReadonlyMap<string, string> = new Map([["standard-no-stop-words", "simple"]]);
 
+/** All that an index can have, with what they are. */
+export const analyzers = (): readonly (readonly [name: string, description: string])[] => [
+  ...TEXT_SEARCH_CONFIGS.map(
+    (name) => [name, name === "simple" ? "Words as they are." : `Words of ${name}, stemmed.`] as const,
+  ),
+  ...[...ANALYZERS].map(([name, ours]) => [name, `The same as ${ours}.`] as const),
+];
+
 /** A configuration of ours, or the analyzer of Neo4j that means it. Throws 22023. */
 function analyzer(option: Option): string {
   const name = text(option).toLowerCase();

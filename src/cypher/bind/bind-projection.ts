@@ -10,7 +10,7 @@ import { columnsOf, exprEquals, isVolatile, mapExpr, someExpr } from "../../quer
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { AggregatePlan, OutputColumn, Plan, SortKey } from "../../query/plan/plan.js";
 import type { Expr as ExprNode, ProjectionClause, ProjectionItem, SortItem } from "../parse/ast.js";
-import { isChoice } from "../parse/composed-queries.js";
+import { isChoice, isHidden } from "../parse/composed-queries.js";
 import { AggregateCollector, hasAggregate } from "./aggregate-collector.js";
 import { bindCondition } from "./bind-condition.js";
 import { type Binding, contextOf, type ExprContext, type Rows } from "./binding.js";
@@ -56,8 +56,9 @@ export function bindProjection(
 }
 
 /** `*` is all variables, by name. */
-function itemsOf({ star, items, position }: ProjectionClause, scope: Variables, kept: Variables): Item[] {
-  const all = star ? [...scope.keys()].filter((name) => !kept.has(name)).sort(byCodeUnits) : [];
+function itemsOf({ kind, star, items, position }: ProjectionClause, scope: Variables, kept: Variables): Item[] {
+  const isStarred = (name: string) => !kept.has(name) && !(kind === "return" && isHidden(name));
+  const all = star ? [...scope.keys()].filter(isStarred).sort(byCodeUnits) : [];
   const named = items.map(({ name, expr }: ProjectionItem): Item => ({ name, node: expr }));
   return [...all.map((name): Item => ({ name, node: { kind: "variable", name, position } })), ...named];
 }

@@ -33,6 +33,8 @@ const DATABASE_FIELDS = [
 ];
 
 const NONE = call(LIST_OF, []);
+/** Of the default graph. */
+const ALIAS = "neo4j";
 
 /** Which clients reach the graph by other names: src/features/bolt/database-names.ts. */
 function databaseRow(graph: string): readonly Expr[] {
@@ -40,7 +42,7 @@ function databaseRow(graph: string): readonly Expr[] {
   return [
     textConst(graph),
     textConst("standard"),
-    isDefault ? call(LIST_OF, [textConst("neo4j")]) : NONE,
+    isDefault ? call(LIST_OF, [textConst(ALIAS)]) : NONE,
     textConst("read-write"),
     // Clients stay with the address that they have.
     textConst(""),
@@ -94,10 +96,15 @@ const currentUser = (name: string, fields: readonly ProcedureField[]): Procedure
 export const DATABASE_PROCEDURES: readonly Procedure[] = [
   {
     name: "dbms.databases",
-    description: "The graphs of the tenant, each a database.",
-    inputs: [],
+    description: "The graphs of the tenant, each a database; or the one of a name.",
+    inputs: [{ ...text("name"), optional: true }],
     outputs: DATABASE_FIELDS,
-    rows: (_args, statement) => tableOf(DATABASE_FIELDS, statement.graphNames().map(databaseRow), statement),
+    rows: ([name], statement) => {
+      const wanted = name === undefined ? null : statement.valueAtOnce(name);
+      const graph = wanted === ALIAS ? DEFAULT_GRAPH : wanted;
+      const names = statement.graphNames().filter((each) => graph === null || each === graph);
+      return tableOf(DATABASE_FIELDS, names.map(databaseRow), statement);
+    },
   },
   {
     name: "dbms.defaultDatabase",

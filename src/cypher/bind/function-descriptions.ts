@@ -111,6 +111,7 @@ const SENTENCES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     cos: "The cosine.",
     cosh: "The hyperbolic cosine.",
     cot: "The cotangent.",
+    coth: "The hyperbolic cotangent.",
     degrees: "Radians as degrees.",
     haversin: "Half the versed sine.",
     pi: "The ratio of a circle's circumference to its diameter.",

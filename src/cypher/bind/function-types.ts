@@ -75,7 +75,7 @@ const TYPES: ReadonlyMap<string, FunctionTypes> = new Map([
   ...each("abs", typed([NUMERIC], sameAsFirst)),
   ...each("sign", typed([NUMERIC], INTEGER)),
   ...each("ceil floor round sqrt exp log log10 radians degrees haversin", typed([NUMERIC], FLOAT)),
-  ...each("sin cos tan cot asin acos atan sinh cosh tanh", typed([NUMERIC], FLOAT)),
+  ...each("sin cos tan cot asin acos atan sinh cosh tanh coth", typed([NUMERIC], FLOAT)),
   ...each("atan2", typed([NUMERIC, NUMERIC], FLOAT)),
   ...each("e pi rand", typed([], FLOAT)),
   ...each("timestamp", typed([], INTEGER)),

@@ -18,6 +18,7 @@ import { BOOL, FLOAT8, INT8, TEXT, VARIANT, VECTOR } from "../../values/values.j
 import { doubleOf, Float, floatValue, isIntegerValue, type Variant, type VariantMap } from "../../values/variant.js";
 import { itemsOfVector } from "../../values/vector-list.js";
 import { METRIC_ENTRIES, VECTOR_METRICS, type VectorMetric } from "../../values/vector-metric.js";
+import { analyzers } from "./bind-index-options.js";
 import { wholeEdgePolicy } from "./guarded-rows.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import type { ProcedureField } from "./procedure-catalog.js";
@@ -335,6 +336,25 @@ export const INDEX_PROCEDURES: readonly Procedure[] = [
     inputs: [{ ...text("type"), optional: true }],
     outputs: INDEX_FIELDS,
     rows: ([type], statement) => ofType(indexes(statement), type, IS_TYPE),
+  },
+  {
+    name: "db.index.fulltext.awaitEventuallyConsistentIndexRefresh",
+    description: "Does nothing, because indexes are always complete.",
+    inputs: [],
+    outputs: [],
+    rows: () => NO_ROWS,
+  },
+  {
+    name: "db.index.fulltext.listAvailableAnalyzers",
+    description: "What a fulltext index may have as its option `fulltext.analyzer`.",
+    inputs: [],
+    outputs: [text("analyzer"), text("description")],
+    rows: (_args, statement) =>
+      Object.freeze({
+        kind: "values",
+        rows: analyzers().map((row) => row.map(textConst)),
+        columns: ["analyzer", "description"].map((name) => statement.newColumn(name, VARIANT)),
+      }),
   },
   ...["db.awaitIndexes", "db.awaitIndex"].map((name) => ({
     name,

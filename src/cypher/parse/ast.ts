@@ -396,6 +396,8 @@ export interface CallTransactions extends Node {
   /** Rows for each transaction. */
   readonly rows: Expr | null;
   readonly onError: "fail" | "continue" | "break";
+  /** How long a part runs again that lost against another transaction; null: it does not. */
+  readonly retrySeconds: Expr | null;
   readonly status: Variable | null;
 }
 

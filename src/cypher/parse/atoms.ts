@@ -10,6 +10,7 @@ import type {
   Parameter,
   PathPattern,
   SubqueryExpr,
+  Variable,
 } from "./ast.js";
 import { ExpressionParser } from "./expressions.js";
 import { escapedName, stringValue } from "./literals.js";
@@ -32,6 +33,8 @@ export abstract class AtomParser extends ExpressionParser {
   protected abstract path(): PathPattern;
   protected abstract pathSteps(): PathPattern;
   protected abstract nodePatternBegins(at: number): boolean;
+  /** What the last LOAD CSV says of its row beside it; null: there was none. */
+  protected loaded: { readonly linenumber: Variable; readonly file: Variable } | null = null;
   protected abstract subquery(result: SubqueryExpr["result"]): SubqueryExpr;
 
   protected atom(): Expr {
@@ -129,7 +132,7 @@ export abstract class AtomParser extends ExpressionParser {
   }
 
   /** `x IN`. */
-  private elementBegins(at: number): boolean {
+  protected elementBegins(at: number): boolean {
     return this.isVariable(at) && this.keywords[at + 1] === "IN";
   }
 
@@ -170,7 +173,14 @@ export abstract class AtomParser extends ExpressionParser {
     const args = this.kind === ")" && !distinct ? [] : this.commaList(argument);
     this.expect(")");
     if (args.length === 1 && name.toLowerCase() === "exists") this.place(args[0]!);
+    if (args.length === 0 && /^(?:linenumber|file)$/i.test(name)) return this.ofLoaded(name.toLowerCase(), position);
     return { kind: "call", name, distinct, args, position };
+  }
+
+  /** Where no file was loaded they are null. */
+  private ofLoaded(name: string, position: number): Expr {
+    if (this.loaded === null) return { kind: "null", position };
+    return { ...(name === "file" ? this.loaded.file : this.loaded.linenumber), position };
   }
 
   /** The form in `normalize(text, NFKC)`, as a string; null: something else. */

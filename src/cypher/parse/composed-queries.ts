@@ -54,11 +54,13 @@ const named = (expr: Expr, alias: Variable): ProjectionItem => ({
 export const isChoice = (column: string): boolean => column.startsWith(" chosen ");
 
 /** No variable of a query begins with a space unless its author wants trouble. */
-const hidden = (name: string, position: number): Variable => ({
+export const hidden = (name: string, position: number): Variable => ({
   kind: "variable",
   name: ` ${name} ${position}`,
   position,
 });
+
+export const isHidden = (name: string): boolean => name.startsWith(" ");
 
 /** What CALL can return beside a variable of the column's own name. */
 const hiddenColumns = (columns: readonly Variable[], position: number): readonly Variable[] =>

@@ -70,10 +70,11 @@ function printClause(clause: Clause): string {
 
 function printTransactions(transactions: CallTransactions | null): string {
   if (transactions === null) return "";
-  const { rows, onError, status } = transactions;
+  const { rows, onError, retrySeconds, status } = transactions;
   const of = rows === null ? "" : ` OF ${printer.expr(rows)} ROWS`;
   const report = status === null ? "" : ` REPORT STATUS AS ${printVariable(status.name)}`;
-  return ` IN TRANSACTIONS${of} ON ERROR ${onError.toUpperCase()}${report}`;
+  const retry = retrySeconds === null ? "" : `RETRY FOR ${printer.expr(retrySeconds)} SECONDS THEN `;
+  return ` IN TRANSACTIONS${of} ON ERROR ${retry}${onError.toUpperCase()}${report}`;
 }
 
 /** Clauses one after the other. */

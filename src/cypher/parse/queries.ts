@@ -3,7 +3,6 @@
 import { nearestName } from "../../protocol/nearest-name.js";
 import type {
   CallClause,
-  CallTransactions,
   Clause,
   Expr,
   MatchClause,
@@ -18,11 +17,10 @@ import type {
   Variable,
   YieldItem,
 } from "./ast.js";
+import { ClausePartsParser } from "./clause-parts.js";
 import { EVERYTHING } from "./composed-queries.js";
-import { POSTFIX } from "./expressions.js";
 import { importedByWith } from "./imported-by-with.js";
 import { hintOfShow } from "./show-hints.js";
-import { WritingParser } from "./writing-clauses.js";
 import { writingClauses } from "./writing-procedures.js";
 import { wrongInMatch } from "./written-patterns.js";
 
@@ -40,7 +38,7 @@ const FOLLOWING: ReadonlySet<string> = new Set(["UNION", "WHEN", "ELSE"]);
 const READING: ReadonlySet<Clause["kind"]> = new Set(["match", "unwind", "call", "subquery-call"]);
 const WRITING: ReadonlySet<Clause["kind"]> = new Set(["create", "merge", "set", "remove", "delete", "foreach"]);
 
-export abstract class QueryParser extends WritingParser {
+export abstract class QueryParser extends ClausePartsParser {
   /** The token with which the statement begins, behind a prefix. */
   protected begin = 0;
 
@@ -191,6 +189,8 @@ export abstract class QueryParser extends WritingParser {
         return this.match(position);
       case "UNWIND":
         return this.unwind(position);
+      case "FOR":
+        return this.elementBegins(this.at + 1) ? this.forEach(position) : null;
       case "CALL":
         return this.callClause(false, position);
       case "LET":
@@ -211,29 +211,6 @@ export abstract class QueryParser extends WritingParser {
     }
   }
 
-  /** `LOAD CSV [WITH HEADERS] FROM address AS row [FIELDTERMINATOR ';']`, a call of the procedure that reads files. */
-  private loadCsv(position: number): CallClause {
-    this.at += 2;
-    const hasHeaders = this.acceptKeyword("WITH");
-    if (hasHeaders) this.expectWord("HEADERS");
-    this.expectKeyword("FROM");
-    const address = this.expression();
-    this.expectKeyword("AS");
-    const variable = this.variable();
-    let terminator: Expr = { kind: "string", value: ",", position };
-    if (this.acceptWord("FIELDTERMINATOR")) terminator = this.expression();
-    return {
-      kind: "call",
-      procedure: "load.csv",
-      args: [address, { kind: "boolean", value: hasHeaders, position }, terminator],
-      yields: [{ field: "row", variable, position: variable.position }],
-      where: null,
-      optional: false,
-      standalone: false,
-      position,
-    };
-  }
-
   private match(position: number): MatchClause {
     const optional = this.acceptKeyword("OPTIONAL");
     this.expectKeyword("MATCH");
@@ -250,50 +227,19 @@ export abstract class QueryParser extends WritingParser {
     return { patterns, where };
   }
 
-  /** `DIFFERENT RELATIONSHIPS` is what holds anyway. */
-  private matchMode(): void {
-    const next = this.kinds[this.at + 1] === "word" ? this.word(this.at + 1).toUpperCase() : "";
-    if (this.kind !== "word" || !/^(?:RELATIONSHIPS?|ELEMENTS?|BINDINGS)$/.test(next)) return;
-    if (this.word().toUpperCase() === "REPEATABLE") {
-      throw this.error(
-        this.position(),
-        "UnexpectedSyntax",
-        "no relationship comes twice in a match: REPEATABLE is not supported",
-      );
-    }
-    if (this.word().toUpperCase() !== "DIFFERENT") return;
-    this.at += 2;
-  }
-
-  /** `USING INDEX n:Label(p)`, `USING SCAN n:Label`, `USING JOIN ON n`: the planner chooses by itself. */
-  private skipHints(): void {
-    while (this.acceptKeyword("USING")) {
-      if (this.acceptKeyword("JOIN")) {
-        this.expectKeyword("ON");
-        this.commaList(() => this.variable());
-        continue;
-      }
-      const isScan = this.acceptKeyword("SCAN");
-      if (!isScan) {
-        for (const word of ["RANGE", "TEXT", "POINT"]) if (this.acceptKeyword(word)) break;
-        this.expectKeyword("INDEX");
-        this.acceptKeyword("SEEK");
-      }
-      this.variable();
-      this.expect(":");
-      this.name("a label or type");
-      if (isScan) continue;
-      this.expect("(");
-      this.commaList(() => this.name("a property's name"));
-      this.expect(")");
-    }
-  }
-
   private unwind(position: number): UnwindClause {
     this.at++;
     const list = this.expression();
     this.expectKeyword("AS");
     return { kind: "unwind", list, variable: this.variable(), position };
+  }
+
+  /** `FOR x IN list` is `UNWIND list AS x`. */
+  private forEach(position: number): UnwindClause {
+    this.at++;
+    const variable = this.variable();
+    this.expectKeyword("IN");
+    return { kind: "unwind", list: this.expression(), variable, position };
   }
 
   private callClause(optional: boolean, position: number): SubqueryCallClause | CallClause {
@@ -317,44 +263,6 @@ export abstract class QueryParser extends WritingParser {
     const transactions = this.transactions();
     const imports = scope ?? importedByWith(query);
     return { kind: "subquery-call", imports, keeps: scope !== null, query, optional, transactions, position };
-  }
-
-  /** `IN [n CONCURRENT] TRANSACTIONS …`: how many at once makes no difference here, where they run one by one. */
-  private transactions(): CallTransactions | null {
-    const position = this.position();
-    if (!this.acceptKeyword("IN")) return null;
-    if (!this.isNextWord("TRANSACTIONS")) {
-      if (!this.isNextWord("CONCURRENT")) this.expression(POSTFIX);
-      this.expectWord("CONCURRENT");
-    }
-    this.expectWord("TRANSACTIONS");
-    let rows: Expr | null = null;
-    let onError: CallTransactions["onError"] = "fail";
-    let status: Variable | null = null;
-    for (;;) {
-      if (this.acceptWord("OF")) {
-        rows = this.expression();
-        if (!this.acceptWord("ROWS")) this.expectWord("ROW");
-      } else if (this.keyword === "ON") {
-        this.at++;
-        this.expectWord("ERROR");
-        if (this.acceptWord("CONTINUE")) onError = "continue";
-        else if (this.acceptWord("BREAK")) onError = "break";
-        else this.expectWord("FAIL");
-      } else if (this.acceptWord("REPORT")) {
-        this.expectWord("STATUS");
-        this.expectKeyword("AS");
-        status = this.variable();
-      } else break;
-    }
-    if (status !== null && onError === "fail") {
-      throw this.error(
-        status.position,
-        "InvalidClauseComposition",
-        "REPORT STATUS needs ON ERROR CONTINUE or ON ERROR BREAK",
-      );
-    }
-    return { rows, onError, status, position };
   }
 
   /** `(*)`, `()` or `(a, b)`. */

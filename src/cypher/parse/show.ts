@@ -103,6 +103,7 @@ export abstract class ShowParser extends ComposedParser {
     const procedure = LISTS[words[listed] ?? ""];
     const type = listed === 0 ? null : TYPES[procedure ?? ""]?.[words.slice(0, listed).join(" ")];
     if (procedure === undefined || type === undefined) return null;
+    if (listed === 0 && words[0] === "DATABASE" && this.isName(this.at + 2)) return this.showDatabase(position);
     if (listed === 0 && NEED_A_WORD.has(procedure)) return null;
     this.at += listed + 2;
     if (procedure === "dbms.procedures" || procedure === "dbms.functions") this.executable();
@@ -110,6 +111,14 @@ export abstract class ShowParser extends ComposedParser {
     const args: Expr[] = type === null ? [] : [{ kind: "string", value: type, position }];
     if (named !== null) args.push(named);
     const clauses = this.shown({ kind: "call", procedure, args, position });
+    return this.sequence({ kind: "query", parts: [{ clauses, position }], all: false, position }, false);
+  }
+
+  /** `SHOW DATABASE name`. */
+  private showDatabase(position: number): Query {
+    this.at += 2;
+    const name: Expr = { kind: "string", value: this.dottedName("the name of a database"), position };
+    const clauses = this.shown({ kind: "call", procedure: "dbms.databases", args: [name], position });
     return this.sequence({ kind: "query", parts: [{ clauses, position }], all: false, position }, false);
   }
 

@@ -6,12 +6,12 @@ import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CALLER, type Request } from "../../actor/request.js";
 import { type Procedure, tableProcedure } from "../../cypher/bind/procedure.js";
-import { ANY, BOOLEAN, STRING } from "../../cypher/bind/static-type.js";
+import { ANY, BOOLEAN, INTEGER, STRING } from "../../cypher/bind/static-type.js";
 import { rootsOf } from "../../ingest/watch/folder-roots.js";
 import { DbError } from "../../protocol/errors.js";
 import { need } from "../../query/expr/capability.js";
 import type { TableRows } from "../../query/expr/table-function.js";
-import { TEXT, VARIANT, type Value } from "../../values/values.js";
+import { recordOf, TEXT, VARIANT, type Value } from "../../values/values.js";
 import { FileRows, OpenedFile } from "./read-functions.js";
 
 /** The file that an address means: `file:///a.csv` is in the first folder that is allowed, unless one contains it. */
@@ -34,9 +34,27 @@ function pathOf(address: Value, { partition, head }: Request): string {
   return join(first, path);
 }
 
+/** A row takes one more line for each line break within its fields. */
+function linesOf(fields: readonly Value[]): number {
+  let lines = 1;
+  for (const field of fields) {
+    if (typeof field === "string" && field.includes("\n")) lines += field.split("\n").length - 1;
+  }
+  return lines;
+}
+
+const OUTPUTS = [
+  { name: "row", type: ANY },
+  { name: "linenumber", type: INTEGER },
+  { name: "file", type: STRING },
+];
+
 class LoadedRows implements TableRows {
   private rows: FileRows | null = null;
   private names: readonly string[] = [];
+  private path = "";
+  /** At which the next row begins. */
+  private line = 1;
   private cells: Value[][] = [];
 
   constructor(
@@ -52,6 +70,9 @@ class LoadedRows implements TableRows {
       const fields = this.cells.map((column) => column[i]!);
       const row = hasHeader ? new Map(this.names.map((name, c) => [name, fields[c]!])) : fields;
       out[0]![at + i] = row as unknown as Value;
+      out[1]![at + i] = this.line;
+      out[2]![at + i] = this.path;
+      this.line += linesOf(fields);
     }
     return count;
   }
@@ -59,11 +80,13 @@ class LoadedRows implements TableRows {
   private async open(): Promise<FileRows> {
     const { request, args } = this;
     const [address = null, header = null, delimiter = null] = args;
-    const values: Value[] = [pathOf(address, request), header === true, delimiter ?? ","];
+    this.path = pathOf(address, request);
+    const values: Value[] = [this.path, header === true, delimiter ?? ","];
     const file = await OpenedFile.open(request, "csv", values);
     await file.close();
     this.names = file.shape.columns.map(({ name }) => name);
     this.cells = this.names.map(() => []);
+    if (header === true) this.line += linesOf(this.names);
     const fields = this.names.map((name) => ({ name, type: TEXT }));
     this.rows = new FileRows(request, "csv", values, fields);
     return this.rows;
@@ -77,18 +100,19 @@ class LoadedRows implements TableRows {
 export const LOAD_CSV: Procedure = tableProcedure(
   {
     name: "load.csv",
-    description: "Reads a file of CSV, as LOAD CSV does: each row is a list of strings, or a map by the header.",
+    description:
+      "Reads a file of CSV, as LOAD CSV does: each row is a list of strings, or a map by the header. With the line that it begins at, and the file.",
     inputs: [
       { name: "url", type: STRING, optional: false },
       { name: "withHeaders", type: BOOLEAN, optional: false },
       { name: "fieldTerminator", type: STRING, optional: false },
     ],
-    outputs: [{ name: "row", type: ANY }],
+    outputs: OUTPUTS,
   },
   {
     name: "load_csv",
     args: [VARIANT, VARIANT, VARIANT],
-    returns: VARIANT,
+    returns: recordOf(OUTPUTS.map(({ name }) => ({ name, type: VARIANT }))),
     strict: true,
     open: (context, args) => new LoadedRows(need(context, CALLER), args),
   },

@@ -27,7 +27,7 @@ export function adjacencyKindOf(edges: TableDef): IndexKind<EdgeItem, AdjacencyB
   let kind = kinds.get(edges);
   if (kind === undefined) {
     const { primaryKey } = layoutOf(edges);
-    const slotOf = (suffix: string) => decodeKey(Buffer.from(suffix, "latin1"), 0, primaryKey!.columns)[0] as number;
+    const slotOf = (key: Uint8Array, at: number) => decodeKey(key, at, primaryKey!.columns)[0] as number;
     kind = adjacencyKind(edgeReader(edges), slotOf);
     kinds.set(edges, kind);
   }

@@ -53,7 +53,7 @@ export class SlotFilter<Item, Body extends IndexBody<Item>> {
   marks(index: SearchIndex<Item, Body>): SlotMarks {
     if (this.searched !== index) this.close();
     this.searched = index;
-    this.own ??= index.marksOf(this.program.name?.of(this.context) ?? null);
+    this.own ??= index.marks.of(this.program.name?.of(this.context) ?? null);
     return this.own;
   }
 
@@ -77,7 +77,7 @@ export class SlotFilter<Item, Body extends IndexBody<Item>> {
   }
 
   close(): void {
-    if (this.own !== null) this.searched?.release(this.own);
+    if (this.own !== null) this.searched?.marks.release(this.own);
     this.own = null;
   }
 }

@@ -90,6 +90,7 @@ export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
   ofNumber("sinh", Math.sinh),
   ofNumber("cosh", Math.cosh),
   ofNumber("tanh", Math.tanh),
+  ofNumber("coth", (x) => 1 / Math.tanh(x)),
   ofNumber("haversin", haversin),
   ofNumber("degrees", (x) => x * DEGREES),
   ofNumber("radians", (x) => x / DEGREES),

@@ -1,0 +1,143 @@
+/** LOAD CSV, modes and hints of MATCH, and IN TRANSACTIONS of CALL. Extended by `queries.ts`. */
+import type { CallClause, CallTransactions, Expr, Variable, YieldItem } from "./ast.js";
+import { hidden } from "./composed-queries.js";
+import { POSTFIX } from "./expressions.js";
+import { WritingParser } from "./writing-clauses.js";
+
+/** Of ON ERROR RETRY that names none. */
+const RETRY_SECONDS = 30;
+
+interface Retry {
+  readonly seconds: Expr;
+  /** What comes of a part that still fails follows. */
+  readonly thenAsked: boolean;
+}
+
+export abstract class ClausePartsParser extends WritingParser {
+  /** `LOAD CSV [WITH HEADERS] FROM address AS row [FIELDTERMINATOR ';']`, a call of the procedure that reads files. */
+  protected loadCsv(position: number): CallClause {
+    this.at += 2;
+    const hasHeaders = this.acceptKeyword("WITH");
+    if (hasHeaders) this.expectWord("HEADERS");
+    this.expectKeyword("FROM");
+    const address = this.expression();
+    this.expectKeyword("AS");
+    const variable = this.variable();
+    let terminator: Expr = { kind: "string", value: ",", position };
+    if (this.acceptWord("FIELDTERMINATOR")) terminator = this.expression();
+    const yields = [{ field: "row", variable, position: variable.position }, ...this.loadedBeside(position)];
+    return {
+      kind: "call",
+      procedure: "load.csv",
+      args: [address, { kind: "boolean", value: hasHeaders, position }, terminator],
+      yields,
+      where: null,
+      optional: false,
+      standalone: false,
+      position,
+    };
+  }
+
+  /** What linenumber() and file() mean from here on, if the statement has them. */
+  private loadedBeside(position: number): YieldItem[] {
+    const isCalled = (at: number) => this.kinds[at + 1] === "(" && /^(?:linenumber|file)$/i.test(this.word(at));
+    if (!this.kinds.some((kind, at) => at >= this.at && kind === "word" && isCalled(at))) return [];
+    const loaded = { linenumber: hidden("linenumber()", position), file: hidden("file()", position) };
+    this.loaded = loaded;
+    return [
+      { field: "linenumber", variable: loaded.linenumber, position },
+      { field: "file", variable: loaded.file, position },
+    ];
+  }
+
+  /** `DIFFERENT RELATIONSHIPS` is what holds anyway. */
+  protected matchMode(): void {
+    const next = this.kinds[this.at + 1] === "word" ? this.word(this.at + 1).toUpperCase() : "";
+    if (this.kind !== "word" || !/^(?:RELATIONSHIPS?|ELEMENTS?|BINDINGS)$/.test(next)) return;
+    if (this.word().toUpperCase() === "REPEATABLE") {
+      throw this.error(
+        this.position(),
+        "UnexpectedSyntax",
+        "no relationship comes twice in a match: REPEATABLE is not supported",
+      );
+    }
+    if (this.word().toUpperCase() !== "DIFFERENT") return;
+    this.at += 2;
+  }
+
+  /** `USING INDEX n:Label(p)`, `USING SCAN n:Label`, `USING JOIN ON n`: the planner chooses by itself. */
+  protected skipHints(): void {
+    while (this.acceptKeyword("USING")) {
+      if (this.acceptKeyword("JOIN")) {
+        this.expectKeyword("ON");
+        this.commaList(() => this.variable());
+        continue;
+      }
+      const isScan = this.acceptKeyword("SCAN");
+      if (!isScan) {
+        for (const word of ["RANGE", "TEXT", "POINT"]) if (this.acceptKeyword(word)) break;
+        this.expectKeyword("INDEX");
+        this.acceptKeyword("SEEK");
+      }
+      this.variable();
+      this.expect(":");
+      this.name("a label or type");
+      if (isScan) continue;
+      this.expect("(");
+      this.commaList(() => this.name("a property's name"));
+      this.expect(")");
+    }
+  }
+
+  /** `IN [n CONCURRENT] TRANSACTIONS …`: how many at once makes no difference here, where they run one by one. */
+  protected transactions(): CallTransactions | null {
+    const position = this.position();
+    if (!this.acceptKeyword("IN")) return null;
+    if (!this.isNextWord("TRANSACTIONS")) {
+      if (!this.isNextWord("CONCURRENT")) this.expression(POSTFIX);
+      this.expectWord("CONCURRENT");
+    }
+    this.expectWord("TRANSACTIONS");
+    let rows: Expr | null = null;
+    let onError: CallTransactions["onError"] = "fail";
+    let retry: Retry | null = null;
+    let status: Variable | null = null;
+    for (;;) {
+      if (this.acceptWord("OF")) {
+        rows = this.expression();
+        if (!this.acceptWord("ROWS")) this.expectWord("ROW");
+      } else if (this.keyword === "ON") {
+        this.at++;
+        this.expectWord("ERROR");
+        retry = this.retry();
+        if (this.acceptWord("CONTINUE")) onError = "continue";
+        else if (this.acceptWord("BREAK")) onError = "break";
+        else if (retry === null || retry.thenAsked) this.expectWord("FAIL");
+      } else if (this.acceptWord("REPORT")) {
+        this.expectWord("STATUS");
+        this.expectKeyword("AS");
+        status = this.variable();
+      } else break;
+    }
+    if (status !== null && onError === "fail") {
+      throw this.error(
+        status.position,
+        "InvalidClauseComposition",
+        "REPORT STATUS needs ON ERROR CONTINUE or ON ERROR BREAK",
+      );
+    }
+    return { rows, onError, retrySeconds: retry?.seconds ?? null, status, position };
+  }
+
+  /** `RETRY [FOR n SECONDS] [THEN …]`. */
+  private retry(): Retry | null {
+    const position = this.position();
+    if (!this.acceptWord("RETRY")) return null;
+    let seconds: Expr = { kind: "integer", value: RETRY_SECONDS, position };
+    if (this.acceptKeyword("FOR")) {
+      seconds = this.expression();
+      if (!this.acceptWord("SECONDS")) this.expectWord("SECOND");
+    }
+    return { seconds, thenAsked: this.acceptKeyword("THEN") };
+  }
+}
