@@ -14,7 +14,7 @@ import type { LastWritten } from "./last-written.js";
 import { neighbouringValues } from "./neighbouring-values.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { keyText } from "./ordered-map.js";
-import type { OperationPart } from "./packed-operations.js";
+import type { WrittenPart } from "./packed-operations.js";
 import { LoadPart } from "./sorted-run.js";
 import type { KeyRange } from "./store.js";
 
@@ -95,7 +95,7 @@ export class BranchBytes {
   }
 
   /** Only what the engine keeps of these counts. */
-  written(parts: readonly OperationPart[]): readonly Operation[] {
+  written(parts: readonly WrittenPart[]): readonly Operation[] {
     const { branches } = this;
     if (branches.isEmpty) return NOTHING;
     const tenants = new Set<number>();

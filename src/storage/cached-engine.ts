@@ -7,10 +7,11 @@
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
 import { ROW_PREFIX_BYTES } from "../values/row-place.js";
 import type { Engine } from "./engine.js";
+import { FramedPart } from "./framed-part.js";
 import { prefixRange } from "./keys.js";
 import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
-import type { OperationPart } from "./packed-operations.js";
+import type { WrittenPart } from "./packed-operations.js";
 import { LoadPart } from "./sorted-run.js";
 import { type Cursor, type KeyRange, readSome } from "./store.js";
 import { TableTops } from "./table-tops.js";
@@ -136,16 +137,16 @@ export class CachedEngine implements Engine {
     this.engine.clear(range);
     const prefix = keyText(range.gte).slice(0, ROW_PREFIX_BYTES);
     if (!this.youngPrefixes.has(prefix) && !this.oldPrefixes.has(prefix)) return;
-    this.nextGeneration();
-    this.nextGeneration();
+    this.forgetRecords();
   }
 
-  writeElsewhere(parts: readonly OperationPart[]): Promise<number> | null {
+  writeElsewhere(parts: readonly WrittenPart[]): Promise<number> | null {
     const written = this.engine.writeElsewhere?.(parts) ?? null;
     if (written === null) return null;
     return written.then((entries) => {
       for (const part of parts) {
-        if (!(part instanceof LoadPart && this.followLoad(part))) this.follow(part);
+        if (part instanceof FramedPart) this.forgetAll();
+        else if (!(part instanceof LoadPart && this.followLoad(part))) this.follow(part);
       }
       return entries;
     });
@@ -214,6 +215,17 @@ export class CachedEngine implements Engine {
     }
     this.youngBytes += text.length + value.length + ENTRY_BYTES;
     if (this.youngBytes >= this.bytesMax / 2) this.nextGeneration();
+  }
+
+  private forgetRecords(): void {
+    this.nextGeneration();
+    this.nextGeneration();
+  }
+
+  /** Frames are of use only until they are given away: what they wrote is looked up anew. */
+  private forgetAll(): void {
+    this.forgetRecords();
+    this.tops.forgetAll();
   }
 
   private nextGeneration(): void {

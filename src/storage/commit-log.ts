@@ -5,6 +5,7 @@
  */
 
 import { DbError } from "../protocol/errors.js";
+import type { FramedPart } from "./framed-part.js";
 import type { Operation } from "./operation.js";
 import type { LoadPart } from "./sorted-run.js";
 
@@ -51,7 +52,16 @@ export function lastMicros(micros: number, followed: number): number {
 export interface LogEntry extends Omit<Commit, "operations"> {
   /** Read from the log as they are taken, where they are many. */
   readonly operations: Iterable<Operation>;
+  /** The same of a large commit, its parts as they stand in the log. Absent: the log has no such bytes. */
+  readonly framed?: FramedOperations;
   readonly gap: boolean;
+}
+
+export interface FramedOperations {
+  /** Read as they are taken; each is of use until the next is asked for. */
+  readonly parts: Iterable<FramedPart>;
+  /** Those after the parts. */
+  readonly late: readonly Operation[];
 }
 
 /** What a reader was to find is no longer in the log, as after a gap or where it was trimmed while it was read. */

@@ -5,7 +5,7 @@
  */
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
 import type { Operation } from "./operation.js";
-import type { OperationPart } from "./packed-operations.js";
+import type { WrittenPart } from "./packed-operations.js";
 import type { Cursor, KeyRange } from "./store.js";
 
 export interface Engine {
@@ -25,7 +25,7 @@ export interface Engine {
    * count of entries that were written: fewer than operations where one entry deletes a range. Until then some may be
    * visible and others not. Null, or absent: there is no such thread. Nothing else writes in their ranges meanwhile.
    */
-  writeElsewhere?(parts: readonly OperationPart[]): Promise<number> | null;
+  writeElsewhere?(parts: readonly WrittenPart[]): Promise<number> | null;
   /**
    * The greatest key of the range at some moment before it resolves, null if it is empty. Another thread looks for it,
    * which may take long where much was deleted. Null, or absent: there is no such thread.

@@ -31,7 +31,15 @@ import {
   writeRecord,
 } from "./log-record.js";
 import { type LogEnd, recoverLog } from "./log-recovery.js";
-import { damaged, follows, forEachRecord, type Segment, segmentPath, wholeOperations } from "./log-segment.js";
+import {
+  damaged,
+  follows,
+  forEachRecord,
+  framedParts,
+  type Segment,
+  segmentPath,
+  wholeOperations,
+} from "./log-segment.js";
 import type { Operation } from "./operation.js";
 import type { RecordSeal } from "./sealed-record.js";
 import { SegmentReader } from "./segment-reader.js";
@@ -214,10 +222,12 @@ export class FileCommitLog implements CommitLog {
     this.parts.set(reference.id, { firstSegment: reference.firstSegment, sequence: record.sequence });
     const late = record.operations.slice(1);
     const { disk, seal } = this;
-    const operations = wholeOperations(disk, segments, reference, late, (one) => this.checkKept(one), seal);
+    const place = { disk, segments, reference, checkKept: (one: Segment) => this.checkKept(one) };
+    const operations = wholeOperations(place, late, seal);
     const { sequence, micros, before } = record;
     const parts = { id: reference.id, operations: reference.operations };
-    return { sequence, micros, operations, parts, gap: false, ...(before !== undefined && { before }) };
+    const entry = { sequence, micros, operations, parts, gap: false, ...(before !== undefined && { before }) };
+    return seal === null ? { ...entry, framed: { parts: framedParts(place), late } } : entry;
   }
 
   private checkKept(segment: Segment): void {

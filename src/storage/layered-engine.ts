@@ -48,7 +48,7 @@ import { mergesValue, readMerges, withMerge } from "./merge-points.js";
 import { neighbouringValues } from "./neighbouring-values.js";
 import { type CommitStamp, commitsOf, type Operation, without } from "./operation.js";
 import { keyText } from "./ordered-map.js";
-import type { OperationPart } from "./packed-operations.js";
+import type { WrittenPart } from "./packed-operations.js";
 import { firstOf, ReplacedEntries, type WrittenKeys } from "./replaced-entries.js";
 import { LoadPart } from "./sorted-run.js";
 import type { Cursor, KeyRange } from "./store.js";
@@ -454,7 +454,7 @@ export class LayeredEngine implements Engine {
     return this.bytes.countSome(max);
   }
 
-  writeElsewhere(parts: readonly OperationPart[]): Promise<number> | null {
+  writeElsewhere(parts: readonly WrittenPart[]): Promise<number> | null {
     const written = this.isLayered(parts) ? null : (this.engine.writeElsewhere?.(parts) ?? null);
     if (written !== null) for (const count of this.bytes.written(parts)) this.engine.write([count]);
     return written;
@@ -465,7 +465,7 @@ export class LayeredEngine implements Engine {
     return this.branches.through(tenantOfKey(range.gte)) ? null : (this.engine.greatestElsewhere?.(range) ?? null);
   }
 
-  private isLayered(parts: readonly OperationPart[]): boolean {
+  private isLayered(parts: readonly WrittenPart[]): boolean {
     const isOf = (key: Uint8Array): boolean => isRecordKey(key) || this.isLayer(key);
     return parts.some((part) => (part instanceof LoadPart ? isOf(part.lastKey) : part.some(({ key }) => isOf(key))));
   }

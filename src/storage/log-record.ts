@@ -15,6 +15,7 @@ import { DbError } from "../protocol/errors.js";
 import type { Commit, LogEntry } from "./commit-log.js";
 import { memoryOf } from "./copy-bytes.js";
 import { crc32 } from "./crc32.js";
+import { FramedPart } from "./framed-part.js";
 import type { Operation } from "./operation.js";
 import { FRAME_HEAD_BYTES, FRAME_KIND, writeFrameHead } from "./operation-frame.js";
 import { LoadPart } from "./sorted-run.js";
@@ -289,6 +290,11 @@ export function forEachPut(
     if (kind === FRAME_KIND.sealed) unreadable();
     if (kind === FRAME_KIND.put) visit(key, value, at);
   }
+}
+
+/** The frames of the record at `offset`, which is not encrypted and has none of `before`. */
+export function framesOf(bytes: Buffer, offset: number, { count, end }: RecordHead): FramedPart {
+  return new FramedPart(bytes.subarray(offset + RECORD_HEADER_BYTES + PAYLOAD_FIXED_BYTES, end), count);
 }
 
 /** What bytes say of themselves, if they are a record. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
 import { LogLacks } from "./commit-log.js";
 import type { Disk } from "./disk.js";
+import type { FramedPart } from "./framed-part.js";
 import { type PartsReference, RECORD_KIND, type RecordHead } from "./log-record.js";
 import type { Operation } from "./operation.js";
 import type { RecordSeal } from "./sealed-record.js";
@@ -39,37 +40,56 @@ function sizeOf(disk: Disk, path: string): number {
   }
 }
 
-/**
- * The operations of a large commit in its parts, which are in some of the segments: read as they are taken, a part at a
- * time. Then the `late` ones, of its own record. Throws when the parts are not all there. `checkKept` throws if the
- * segment, which is about to be opened, was trimmed meanwhile.
- */
+/** Where the parts of a large commit are read. */
+export interface PartsPlace {
+  readonly disk: Disk;
+  /** They are in some of these. */
+  readonly segments: readonly Segment[];
+  readonly reference: PartsReference;
+  /** Throws if the segment, which is about to be opened, was trimmed meanwhile. */
+  readonly checkKept: (segment: Segment) => void;
+}
+
+/** Each of them when it is taken; `read`: what of it. Throws when the parts are not all there. */
+function* partsAt<T>(
+  { disk, segments, reference, checkKept }: PartsPlace,
+  forgets: boolean,
+  read: (reader: SegmentReader, head: RecordHead) => T,
+): IterableIterator<T> {
+  let found = 0;
+  for (const segment of segments) {
+    if (segment.first < reference.firstSegment) continue;
+    checkKept(segment);
+    const reader = new SegmentReader(disk, segment, undefined, forgets);
+    try {
+      for (let head = reader.head(); head !== null; head = reader.head()) {
+        if (!isPartOf(head, reference)) continue;
+        found += head.count;
+        yield read(reader, head);
+      }
+    } finally {
+      reader.close();
+    }
+  }
+  if (found !== reference.operations) throw incomplete(reference, found);
+}
+
+/** Of a log that is not encrypted: what its bytes are, each part of use until the next is asked for. */
+export function framedParts(place: PartsPlace): Iterable<FramedPart> {
+  return { [Symbol.iterator]: () => partsAt(place, true, (reader, head) => reader.frames(head)) };
+}
+
+/** The operations of a large commit: those in its parts, then the `late` ones, of its own record. */
 export function wholeOperations(
-  disk: Disk,
-  segments: readonly Segment[],
-  reference: PartsReference,
+  place: PartsPlace,
   late: readonly Operation[],
-  checkKept: (segment: Segment) => void,
   seal: RecordSeal | null,
 ): Iterable<Operation> {
   return {
     *[Symbol.iterator]() {
-      let found = 0;
-      for (const segment of segments) {
-        if (segment.first < reference.firstSegment) continue;
-        checkKept(segment);
-        const reader = new SegmentReader(disk, segment);
-        try {
-          for (let head = reader.head(); head !== null; head = reader.head()) {
-            if (!isPartOf(head, reference)) continue;
-            found += head.count;
-            yield* reader.record(head, seal).operations;
-          }
-        } finally {
-          reader.close();
-        }
+      for (const operations of partsAt(place, false, (reader, head) => reader.record(head, seal).operations)) {
+        yield* operations;
       }
-      if (found !== reference.operations) throw incomplete(reference, found);
       yield* late;
     },
   };

@@ -1,5 +1,6 @@
 /** Operations as one piece of memory, which another thread is given: see rocksdb-writer.ts. */
 import { allocateMemory, type Memory } from "./copy-bytes.js";
+import { FramedPart } from "./framed-part.js";
 import type { Operation } from "./operation.js";
 import { FRAME_HEAD_BYTES, FRAME_KIND, writeFrameHead } from "./operation-frame.js";
 import { LoadPart } from "./sorted-run.js";
@@ -7,20 +8,26 @@ import { LoadPart } from "./sorted-run.js";
 /** Neighbouring operations of a large commit. */
 export type OperationPart = readonly Operation[] | LoadPart;
 
-export function bytesOfPart(part: OperationPart): number {
-  if (part instanceof LoadPart) return part.bytes;
+/** What another thread writes: its bytes are copied when it is given away. */
+export type WrittenPart = OperationPart | FramedPart;
+
+const hasFrames = (part: WrittenPart): part is LoadPart | FramedPart =>
+  part instanceof LoadPart || part instanceof FramedPart;
+
+export function bytesOfPart(part: WrittenPart): number {
+  if (hasFrames(part)) return part.bytes;
   let bytes = 0;
   for (const { key, value } of part) bytes += key.length + (value?.length ?? 0);
   return bytes;
 }
 
-export function packOperations(parts: readonly OperationPart[]): ArrayBuffer {
+export function packOperations(parts: readonly WrittenPart[]): ArrayBuffer {
   let length = 0;
   for (const part of parts) length += FRAME_HEAD_BYTES * part.length + bytesOfPart(part);
   const memory = allocateMemory(length);
   let at = 0;
   for (const part of parts) {
-    at = part instanceof LoadPart ? part.copyFrames(memory, at) : packEach(memory, at, part);
+    at = hasFrames(part) ? part.copyFrames(memory, at) : packEach(memory, at, part);
   }
   return memory.bytes.buffer as ArrayBuffer;
 }

@@ -3,16 +3,14 @@
  */
 
 import { DbError } from "../protocol/errors.js";
-import type { CommitLog, LogEntry } from "./commit-log.js";
+import type { CommitLog, FramedOperations, LogEntry } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import { APPLIED_SEQUENCE_KEY } from "./keys.js";
 import { type Operation, sizeOf } from "./operation.js";
+import { ReplayedFrames } from "./replayed-frames.js";
 import { type ReplayedLoad, ReplayedRuns } from "./replayed-loads.js";
 
-/**
- * Operations of one engine batch while the log is replayed, a few milliseconds of the thread; so many deletions are
- * worth one of their range (packed-writes.ts).
- */
+/** Operations of one engine batch while the log is replayed, a few milliseconds of the thread. */
 const REPLAY_OPERATIONS = 1024;
 const REPLAY_BYTES = 512 * 1024;
 
@@ -57,24 +55,28 @@ export async function recoverEngine(
   let written = applied;
   const isFull = () => operations.length >= REPLAY_OPERATIONS || bytes >= REPLAY_BYTES;
   const pass = async (sequence: number | null) => {
-    const removed = sequence === null ? removedElsewhere(engine, operations) : null;
-    if (removed === null) write(operations, sequence);
+    write(operations, sequence);
     operations = [];
     bytes = 0;
-    await (removed ?? loopRound());
+    await loopRound();
   };
   for (const entry of log.replay(applied + 1)) {
     checkReplayable(entry, applied);
-    const { sequence, micros, parts } = entry;
+    const { sequence, micros, parts, framed } = entry;
     const commit = { sequence, micros };
     if (parts !== undefined && last > written) await pass(last);
     const runs = parts === undefined ? null : new ReplayedRuns(engine);
-    for (const operation of entry.operations) {
-      runs?.note(operation);
-      if (isFull()) await pass(null);
-      operations.push({ key: operation.key, value: operation.value, commit });
-      bytes += sizeOf(operation);
-    }
+    const take = async (all: Iterable<Operation>, isNoted: boolean) => {
+      for (const operation of all) {
+        if (!isNoted) runs?.note(operation);
+        if (isFull()) await pass(null);
+        operations.push({ key: operation.key, value: operation.value, commit });
+        bytes += sizeOf(operation);
+      }
+    };
+    if (framed !== undefined)
+      await replayFrames(engine, framed, runs!, (all) => take(all, true).then(() => pass(null)));
+    await take(framed === undefined ? entry.operations : framed.late, false);
     last = sequence;
     if (parts === undefined && !isFull()) continue;
     await pass(last);
@@ -86,12 +88,25 @@ export async function recoverEngine(
 }
 
 /**
- * Where all of a part of a commit is removed, the engine's other thread writes it, as it does while the shard runs:
- * ranges in place of single deletions. They are not counted among the entries that the log is kept for, so it is kept
- * the longer. Null: the engine has no other thread, or something else is to be done.
+ * Has the engine's other thread write the parts of a large commit, as it does while the shard runs. Its entries are not
+ * counted among those that the log is kept for, so it is kept the longer. `write` takes what that thread does not.
  */
-function removedElsewhere(engine: Engine, operations: readonly Operation[]): Promise<unknown> | null {
-  return operations.every(({ value }) => value === null) ? (engine.writeElsewhere?.([operations]) ?? null) : null;
+async function replayFrames(
+  engine: Engine,
+  { parts }: FramedOperations,
+  runs: ReplayedRuns,
+  write: (operations: Iterable<Operation>) => Promise<void>,
+): Promise<void> {
+  const frames = new ReplayedFrames(engine, write, loopRound);
+  for (const part of parts) {
+    runs.noteFrames(part);
+    if (part.isPlain) await frames.take(part);
+    else {
+      await frames.end();
+      await write(part.copied());
+    }
+  }
+  await frames.end();
 }
 
 const loopRound = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -3,9 +3,11 @@
  * loads that the engine takes while the server runs (query/exec/segments/stored/loads.ts). So a crash right after an
  * import needs no other note of it than the commit itself.
  */
+import { ROW_PREFIX_BYTES } from "../values/row-place.js";
 import type { CommitParts } from "./commit-log.js";
 import type { Engine } from "./engine.js";
-import { isRowKey, keyAfter, prefixEnd, rowPrefix, storageIdOf, tenantOfKey } from "./keys.js";
+import type { FramedPart } from "./framed-part.js";
+import { isRowKey, keyAfter, prefixEnd, rowPrefix, SPACE, storageIdOf, tenantOfKey } from "./keys.js";
 import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 
@@ -34,18 +36,21 @@ interface Run {
 const ROWS_MIN = 1024;
 const COUNT_STEP = 1024;
 
-/** The rows of one large commit. `engine`: it has all earlier commits, and gets each operation after `note`. */
+/** The rows of one large commit. `engine`: it has all earlier commits, and gets each operation after it was noted. */
 export class ReplayedRuns {
   /** By table; null: its operations are not a load's. */
   private readonly runs = new Map<string, Run | null>();
   private current: Run | null = null;
+  /** The table whose operations were found to be none, last. */
+  private givenUp: Buffer | null = null;
 
   constructor(private readonly engine: Engine) {}
 
   note({ key, value }: Operation): void {
     if (!isRowKey(key)) return;
     const { current } = this;
-    if (current === null || current.prefix.compare(key, 0, current.prefix.length) !== 0) this.begin(key, value);
+    if (current === null || current.prefix.compare(key, 0, current.prefix.length) !== 0)
+      this.begin(key, value !== null);
     else if (value === null || Buffer.compare(key, current.last) <= 0) this.giveUp(current.prefix);
     else {
       current.last = key;
@@ -53,10 +58,47 @@ export class ReplayedRuns {
     }
   }
 
-  private begin(key: Uint8Array, value: Uint8Array | null): void {
+  /** The same of each operation; the engine gets them all afterwards. */
+  noteFrames(part: FramedPart): void {
+    const { frames } = part;
+    // Where the greatest key of the current run is.
+    let [last, lastEnd] = [-1, -1];
+    const isOf = (prefix: Buffer, key: number): boolean => {
+      for (let i = 0; i < ROW_PREFIX_BYTES; i++) if (frames[key + i] !== prefix[i]) return false;
+      return true;
+    };
+    const settle = (): void => {
+      if (last !== -1 && this.current !== null) this.current.last = Buffer.from(frames.subarray(last, lastEnd));
+      last = -1;
+    };
+    part.each((key, end, isPut) => {
+      if (end - key < ROW_PREFIX_BYTES || frames[key + 4] !== SPACE.rows) return;
+      const { current, givenUp } = this;
+      if (givenUp !== null && isOf(givenUp, key)) return;
+      if (current === null || !isOf(current.prefix, key)) {
+        settle();
+        this.begin(Buffer.from(frames.subarray(key, end)), isPut);
+        return;
+      }
+      const isHigher =
+        last === -1
+          ? frames.compare(current.last, 0, current.last.length, key, end) > 0
+          : frames.compare(frames, last, lastEnd, key, end) > 0;
+      if (!isPut || !isHigher) {
+        last = -1;
+        this.giveUp(current.prefix);
+        return;
+      }
+      [last, lastEnd] = [key, end];
+      current.rows++;
+    });
+    settle();
+  }
+
+  private begin(key: Uint8Array, isPut: boolean): void {
     const prefix = rowPrefix(tenantOfKey(key), storageIdOf(key));
     const name = keyText(prefix);
-    if (this.runs.has(name) || value === null) {
+    if (this.runs.has(name) || !isPut) {
       // What comes in pieces is in no order.
       this.giveUp(prefix);
       return;
@@ -66,9 +108,10 @@ export class ReplayedRuns {
     this.runs.set(name, this.current);
   }
 
-  private giveUp(prefix: Uint8Array): void {
+  private giveUp(prefix: Buffer): void {
     this.runs.set(keyText(prefix), null);
     this.current = null;
+    this.givenUp = prefix;
   }
 
   /** Call it when the engine has all of the commit, and nothing of later ones. */

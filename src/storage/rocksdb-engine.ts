@@ -12,7 +12,7 @@ import type { Engine } from "./engine.js";
 import { keyAfter } from "./keys.js";
 import { KnownGaps } from "./known-gaps.js";
 import type { Operation } from "./operation.js";
-import type { OperationPart } from "./packed-operations.js";
+import type { WrittenPart } from "./packed-operations.js";
 import { type Binding, type Handle, loadBinding } from "./rocksdb-binding.js";
 import { RocksWriter } from "./rocksdb-writer.js";
 import type { Cursor, Entries, KeyRange } from "./store.js";
@@ -155,7 +155,7 @@ export class RocksEngine implements Engine {
     }
   }
 
-  writeElsewhere(parts: readonly OperationPart[]): Promise<number> | null {
+  writeElsewhere(parts: readonly WrittenPart[]): Promise<number> | null {
     this.checkOpen();
     if (!RocksWriter.pays) return null;
     this.gaps.forgetAll();

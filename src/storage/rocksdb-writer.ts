@@ -7,7 +7,7 @@ import { availableParallelism } from "node:os";
 import { type MessagePort, Worker } from "node:worker_threads";
 import { DbError } from "../protocol/errors.js";
 import { threadEntry } from "../protocol/places.js";
-import { type OperationPart, packOperations } from "./packed-operations.js";
+import { packOperations, type WrittenPart } from "./packed-operations.js";
 import { PackedWrites } from "./packed-writes.js";
 import { type Binding, type Handle, loadBinding } from "./rocksdb-binding.js";
 import type { KeyRange } from "./store.js";
@@ -58,7 +58,7 @@ export class RocksWriter {
   }
 
   /** Resolves when RocksDB has them, with the count of its entries; after those of earlier calls. */
-  write(parts: readonly OperationPart[]): Promise<number> {
+  write(parts: readonly WrittenPart[]): Promise<number> {
     const packed = packOperations(parts);
     return this.order<number>(packed, [packed]);
   }

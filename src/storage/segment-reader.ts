@@ -3,10 +3,12 @@
  * be as large as the largest commit. Used when the log is opened, replayed and searched for a time.
  */
 import type { Disk } from "./disk.js";
+import type { FramedPart } from "./framed-part.js";
 import {
   claimedBytes,
   claimOf,
   forEachPut,
+  framesOf,
   type LogRecord,
   type PartsReference,
   partsReferenceOf,
@@ -90,6 +92,11 @@ export class SegmentReader {
     const { salt } = this.segment;
     const open = seal === null ? null : seal.opener(salt!, this.begin);
     return recordOf(this.bytes, this.begin - this.start, head, open);
+  }
+
+  /** The frames of that record, a part of a large commit that is not encrypted. `head`: the answer of `head`. */
+  frames(head: RecordHead): FramedPart {
+    return framesOf(this.bytes, this.begin - this.start, { ...head, end: head.end - this.start });
   }
 
   /** Visits the rows of the record that `head` has just given, in the bytes that it passes on. */

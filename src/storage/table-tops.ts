@@ -54,6 +54,11 @@ export class TableTops {
     if (top !== null && key > top.key) top.key = key;
   }
 
+  forgetAll(): void {
+    this.tops.clear();
+    this.last = null;
+  }
+
   private topOf(key: string): Top | null {
     if (this.tops.size === 0 || !isRow(key)) return null;
     const last = this.last;

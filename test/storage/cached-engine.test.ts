@@ -2,16 +2,17 @@
 import fc from "fast-check";
 import t from "tap";
 import { CachedEngine } from "../../src/storage/cached-engine.js";
+import { FramedPart } from "../../src/storage/framed-part.js";
 import { prefixRange, rowPrefix } from "../../src/storage/keys.js";
 import { LoadRun } from "../../src/storage/load-run.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
-import type { OperationPart } from "../../src/storage/packed-operations.js";
+import { packOperations, type WrittenPart } from "../../src/storage/packed-operations.js";
 import { partsOfRun } from "../../src/storage/sorted-run.js";
 import { NO_ENTRIES } from "../../src/storage/store.js";
 
 /** As if it had another thread. */
 class ElsewhereEngine extends MemoryEngine {
-  writeElsewhere(parts: readonly OperationPart[]): Promise<number> {
+  writeElsewhere(parts: readonly WrittenPart[]): Promise<number> {
     for (const part of parts) this.write([...part]);
     return Promise.resolve(parts.reduce((sum, part) => sum + part.length, 0));
   }
@@ -43,6 +44,7 @@ t.test("any order of reads and writes", async () => {
     }),
     fc.record({
       kind: fc.constant("load" as const),
+      isFramed: fc.boolean(),
       table: fc.nat(2),
       puts: fc.uniqueArray(fc.tuple(fc.nat(24), fc.option(fc.uint8Array({ maxLength: 300 }))), {
         selector: ([k]) => k,
@@ -61,7 +63,8 @@ t.test("any order of reads and writes", async () => {
         if (s.kind === "load") {
           const parts = [...partsOfRun(loadOf(s.table, s.puts), 4, 1000)];
           for (const part of parts) plain.write([...part]);
-          await cached.writeElsewhere(parts);
+          const frames = Buffer.from(packOperations(parts));
+          await cached.writeElsewhere(s.isFramed ? [new FramedPart(frames, s.puts.length)] : parts);
           continue;
         }
         if (s.kind === "write") {
