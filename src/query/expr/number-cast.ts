@@ -1,4 +1,4 @@
-/** Conversions between the types of numbers, with bounds and roundings as in PostgreSQL. Called by cast.ts, functions. */
+/** Conversions between the types of numbers, bounded and rounded as in PostgreSQL. Called by cast.ts and functions. */
 import { sqlError } from "../../protocol/errors.js";
 import { Numeric } from "../../values/numeric.js";
 import type { Value } from "../../values/values.js";
