@@ -41,6 +41,33 @@ export function requireOwner(author: Author | null, what: string, { id, name }: 
   throw sqlError("42501", `must be owner of ${what} ${name}`);
 }
 
+/**
+ * Whether the author owns the schema of what goes: then it may drop that, whoever owns it, as in PostgreSQL. What
+ * features keep, and memories, stay their users'.
+ */
+function ownsSchemaOf(author: Author, object: Named & { readonly schema: string }, view: CatalogView): boolean {
+  const schemaId = view.schemaId(object.schema);
+  return schemaId !== null && !isKept(object) && !isOfMemories(object) && author.rights.owns(schemaId);
+}
+
+/** As `requireOwner`, of what goes. */
+export function requireDropper(
+  author: Author | null,
+  what: string,
+  object: Named & { readonly schema: string },
+  view: CatalogView,
+): void {
+  if (author === null || ownsSchemaOf(author, object, view)) return;
+  requireOwner(author, what, object);
+}
+
+/** The same of a type. */
+export function requireTypeDropper(author: Author | null, type: TypeDef, view: CatalogView): void {
+  const isOwned = view.accessTo(type.id) !== null;
+  if (author !== null && isOwned && ownsSchemaOf(author, type, view)) return;
+  requireTypeOwner(author, type, view);
+}
+
 /** As `requireOwner`, for the schema that every tenant has: where roles say who may do what, superusers own it. */
 export function requireOwnerOfPublic(author: Author | null): void {
   requireOwner(author, "schema", { id: PUBLIC_SCHEMA_ID, name: "public" });
@@ -61,8 +88,10 @@ export function requireOpenName(
 }
 
 /** As `requireOwner`, for a new definition of a table. Who makes a foreign key to it needs no more than REFERENCES. */
-export function requireTableOwner(author: Author | null, before: TableDef, after: TableDef): void {
+export function requireTableOwner(author: Author | null, before: TableDef, after: TableDef, view: CatalogView): void {
   if (author === null || author.rights.mayAlter(before.id)) return;
+  // What goes with its schema loses its foreign keys first.
+  if (ownsSchemaOf(author, before, view) && hasOnlyLostKeys(before, after)) return;
   const { referencedBy: old = [], ...rest } = before;
   const { referencedBy: now = [], ...others } = after;
   const isOfReference = JSON.stringify(rest) === JSON.stringify(others);
@@ -73,6 +102,13 @@ export function requireTableOwner(author: Author | null, before: TableDef, after
   const hasLostReferences = isOfReference && now.length < old.length;
   // A definition that stays the same is the owner's to give, too.
   if (!hasLostReferences) requireOwner(author, "table", before);
+}
+
+function hasOnlyLostKeys(before: TableDef, after: TableDef): boolean {
+  const { foreignKeys: old = [], ...rest } = before;
+  const { foreignKeys: left = [], ...others } = after;
+  const names = new Set(old.map(({ name }) => name));
+  return left.every(({ name }) => names.has(name)) && JSON.stringify(rest) === JSON.stringify(others);
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   accessOfNew,
   requireCreate,
   requireCreateSchema,
+  requireDropper,
   requireOpenName,
   requireOwner,
   requireOwnerOfPublic,
@@ -150,7 +151,7 @@ export class CatalogEditor {
    * caller's, and so are tables that inherit from it.
    */
   dropTable(table: TableDef): void {
-    requireOwner(this.author, "table", table);
+    requireDropper(this.author, "table", table, this.view);
     this.unlink(this.tables.get(table.id) ?? table);
     this.tx.delete(catalogKey(this.tenantNumber, `${TABLE_RECORD}${table.id}`));
     this.tx.delete(statisticsKey(this.tenantNumber, table.id));
@@ -209,7 +210,7 @@ export class CatalogEditor {
   }
 
   dropSequence(sequence: SequenceDef): void {
-    requireOwner(this.author, "sequence", sequence);
+    requireDropper(this.author, "sequence", sequence, this.view);
     this.tx.delete(catalogKey(this.tenantNumber, `${SEQUENCE_RECORD}${sequence.id}`));
     this.sequences.delete(sequence.id);
     this.dropAccess(sequence.id);
@@ -307,7 +308,7 @@ export class CatalogEditor {
   }
 
   dropView(view: ViewDef): void {
-    requireOwner(this.author, "view", view);
+    requireDropper(this.author, "view", view, this.view);
     this.tx.delete(catalogKey(this.tenantNumber, `${VIEW_RECORD}${view.id}`));
     this.views.delete(view.id);
     this.dropAccess(view.id);
@@ -326,7 +327,7 @@ export class CatalogEditor {
   }
 
   dropFunction(fn: FunctionDef): void {
-    requireOwner(this.author, "function", fn);
+    requireDropper(this.author, "function", fn, this.view);
     this.tx.delete(catalogKey(this.tenantNumber, `${FUNCTION_RECORD}${fn.id}`));
     this.functions.delete(fn.id);
     this.dropAccess(fn.id);
@@ -415,7 +416,7 @@ export class CatalogEditor {
 
   private put(definition: TableDef): void {
     const before = this.tables.get(definition.id);
-    if (before !== undefined) requireTableOwner(this.author, before, definition);
+    if (before !== undefined) requireTableOwner(this.author, before, definition, this.view);
     const known = new Map(before?.columns.map(({ id, type }) => [id, type]));
     const others = definition.columns.filter(({ id, type }) => known.get(id) !== type);
     requireUse(

@@ -11,6 +11,7 @@ import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 import { applyTypeCommand } from "./ddl-types.js";
 import { dropDependents, dropFunctions } from "./drop-dependents.js";
 import { dropTables } from "./drop-tables.js";
+import { accessOf, withOwner } from "./grants.js";
 import { outlivesSchema } from "./kept-tables.js";
 import type {
   AlterSequenceCommand,
@@ -81,7 +82,11 @@ function createSchema(editor: CatalogEditor, command: CreateSchemaCommand, nowMi
     if (!command.ifNotExists) throw sqlError("42P06", `schema "${name}" already exists`);
     return { ...NOTHING, tag, notices: [`schema "${name}" already exists, skipping`] };
   }
-  editor.putSchema(Object.freeze({ id: editor.nextId(), name, createdAt: nowMicros }));
+  const schema = Object.freeze({ id: editor.nextId(), name, createdAt: nowMicros });
+  editor.putSchema(schema);
+  if (command.owner !== undefined) {
+    editor.putAccess(withOwner(accessOf(editor.view.accessTo(schema.id), schema.id, "schema"), command.owner));
+  }
   return { ...NOTHING, tag };
 }
 

@@ -2,7 +2,7 @@
 import { sqlError } from "../protocol/errors.js";
 import type { EnumLabel, SqlType } from "../values/values.js";
 import { alterComposite } from "./alter-composite.js";
-import { requireTypeOwner } from "./author.js";
+import { requireTypeDropper } from "./author.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import { condemnColumnsOf, isMadeOf } from "./columns-of-type.js";
 import { type DdlOutcome, NOTHING, ownRows, type Verification } from "./ddl-outcome.js";
@@ -298,7 +298,7 @@ export function dropType(
   gone: Gone,
 ): void {
   const { view } = editor;
-  requireTypeOwner(editor.author, type, view);
+  requireTypeDropper(editor.author, type, view);
   const typed = view.tables().filter((table) => table.ofType === type.id);
   const list = type.kind === "range" ? view.typeById(type.multirange.id) : null;
   const types = view.types().filter((other) => other.id !== list?.id && isMadeOf(other, type));

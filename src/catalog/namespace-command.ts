@@ -42,6 +42,8 @@ export interface CreateSchemaCommand {
   readonly kind: "create schema";
   readonly name: string;
   readonly ifNotExists: boolean;
+  /** The role of AUTHORIZATION; absent: whoever makes it. */
+  readonly owner?: number;
 }
 
 export interface DropSchemaCommand {

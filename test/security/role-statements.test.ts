@@ -353,3 +353,39 @@ t.test("USAGE on trained models", { timeout: 120_000 }, async (t) => {
   await asAnn("DROP MODEL own");
   t.equal((await train("own", bob)).status, 200, "a name that is free is anybody's");
 });
+
+t.test("who owns a schema may drop what is in it, whoever owns that, as in PostgreSQL", async (t) => {
+  const { must, asAnn, refused } = await tenant(t, "schemas");
+  await must(`CREATE SCHEMA shared AUTHORIZATION "schemas-ann"`);
+  await must("CREATE TYPE shared.level AS ENUM ('low')");
+  await must("CREATE TABLE shared.first (id int PRIMARY KEY, at shared.level)");
+  await must("CREATE TABLE shared.second (id serial REFERENCES shared.first)");
+  await must("CREATE VIEW shared.shown AS SELECT * FROM shared.first");
+  await must("CREATE FUNCTION shared.told() RETURNS int LANGUAGE sql AS 'SELECT 1'");
+  await must("CREATE SEQUENCE shared.numbers");
+  await must("CREATE TABLE shared.third (id int)");
+  await must("CREATE TABLE outside (id int)");
+  await must("GRANT SELECT ON outside TO clerk");
+  await must("CREATE VIEW beyond AS SELECT * FROM shared.first");
+  await refused("ALTER TABLE shared.third ADD b int", "42501", /must be owner of table third/);
+  await refused("DROP TABLE outside", "42501", /must be owner of table outside/);
+  await asAnn("DROP TABLE shared.third");
+  await refused("DROP SCHEMA shared", "2BP01", /cannot drop schema shared/);
+  await refused("DROP SCHEMA shared CASCADE", "42501", /must be owner of view beyond/);
+  t.same(await must("SELECT count(*) FROM shared.first"), [[0]], "nothing was dropped");
+  await must("DROP VIEW beyond");
+  await asAnn("DROP SCHEMA shared CASCADE");
+  t.same(await must("SELECT count(*) FROM pg_class WHERE relname IN ('first', 'second', 'shown', 'numbers')"), [[0]]);
+  t.same(await must("SELECT count(*) FROM pg_type WHERE typname = 'level'"), [[0]]);
+});
+
+t.test("a schema that somebody else owns keeps what is in it", async (t) => {
+  const { must, refused } = await tenant(t, "others");
+  await must("CREATE SCHEMA kept AUTHORIZATION clerk");
+  t.same(await must("SELECT nspowner::regrole::text FROM pg_namespace WHERE nspname = 'kept'"), [["clerk"]]);
+  await refused("CREATE SCHEMA more AUTHORIZATION clerk", "42501", /must be member of role "clerk"/);
+  await refused("CREATE SCHEMA AUTHORIZATION nobody", "42704", /role "nobody" does not exist/);
+  await must("CREATE TABLE kept.first (id int)");
+  await refused("DROP TABLE kept.first", "42501", /must be owner of table first/);
+  await refused("DROP SCHEMA kept CASCADE", "42501", /must be owner of (?:schema kept|table first)/);
+});

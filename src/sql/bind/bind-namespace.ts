@@ -12,12 +12,14 @@ import type {
   SetSchemaStatement,
 } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
+import { ownerNamed } from "./bind-owner.js";
 import { bindSequenceOptions } from "./bind-sequence.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { existingSchema, existingType, firstFound, newName } from "./names.js";
 import { relationOf } from "./scope.js";
 
-export function bindCreateSchema(node: CreateSchemaStatement): CreateSchemaCommand {
+/** Throws 42501 unless the role that is to own the schema is one that the author may become. */
+export function bindCreateSchema(node: CreateSchemaStatement, env: BindEnvironment): CreateSchemaCommand {
   const name = node.name ?? node.role;
   if (name === null) {
     throw sqlError("0A000", "CREATE SCHEMA needs a name", { position: node.position });
@@ -31,7 +33,8 @@ export function bindCreateSchema(node: CreateSchemaStatement): CreateSchemaComma
       throw sqlError("42P15", message, { position: node.position });
     }
   }
-  return { kind: "create schema", name, ifNotExists: node.ifNotExists };
+  const owner = node.role === null ? null : ownerNamed({ kind: "named", name: node.role }, env);
+  return { kind: "create schema", name, ifNotExists: node.ifNotExists, ...(owner !== null && { owner: owner.id }) };
 }
 
 /** Sequences, schemas, types and domains. */

@@ -81,11 +81,23 @@ function isOwnerOfDump(role: AlterOwnerStatement["role"], { catalog }: BindEnvir
   );
 }
 
-function withNewOwner(access: AccessDef, owner: RoleDef, subject: Subject, env: BindEnvironment): AccessDef {
-  requireOwner(subject, env);
+/** Throws 42501 unless the author may become the role. Null: a dump names it, and there are no roles. */
+export function ownerNamed(node: AlterOwnerStatement["role"], env: BindEnvironment): RoleDef | null {
+  if (isOwnerOfDump(node, env)) return null;
+  const owner = roleNamed(node, env);
+  requireMembership(owner, env);
+  return owner;
+}
+
+function requireMembership(owner: RoleDef, env: BindEnvironment): void {
   const rights = rightsIn(env);
   const mayBe = rights.isSuperuser || membershipsOf(rights.acting.role, env.catalog).has(owner.id);
   if (!mayBe) throw denied(`must be member of role "${owner.name}"`);
+}
+
+function withNewOwner(access: AccessDef, owner: RoleDef, subject: Subject, env: BindEnvironment): AccessDef {
+  requireOwner(subject, env);
+  requireMembership(owner, env);
   return withOwner(access, owner.id);
 }
 

@@ -218,7 +218,7 @@ function bindNamespace(node: StatementNode, binding: Binding): BoundStatement | 
     command === null ? nothingToDo(tag) : { kind: "ddl", command };
   switch (node.kind) {
     case "create schema":
-      return createSchema(node);
+      return createSchema(node, binding.env);
     case "reindex":
       return bindReindex(node, binding);
     case "create sequence":
@@ -275,8 +275,8 @@ function bindRenamed(node: RenameStatement, binding: Binding): BoundStatement {
 }
 
 /** The elements are statements of their own that name things in the new schema first. */
-function createSchema(node: CreateSchemaStatement): BoundStatement {
-  const command = bindCreateSchema(node);
+function createSchema(node: CreateSchemaStatement, env: BindEnvironment): BoundStatement {
+  const command = bindCreateSchema(node, env);
   if (node.elements.length === 0) return { kind: "ddl", command };
   const schema = command.name;
   const elements = node.elements.map(
