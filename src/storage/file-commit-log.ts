@@ -17,6 +17,7 @@ import {
   type PartsFiles,
 } from "./commit-log.js";
 import { type Disk, fileDisk } from "./disk.js";
+import { inRounds } from "./in-steps.js";
 import {
   type Loggable,
   type LogRecord,
@@ -104,7 +105,7 @@ export class FileCommitLog implements CommitLog {
 
   /** Throws partition_damaged, naming segment and offset, when commits that had been durable are damaged. */
   static async open(options: FileCommitLogOptions): Promise<FileCommitLog> {
-    const log = new FileCommitLog(options, recoverLog(options.disk ?? fileDisk, options));
+    const log = new FileCommitLog(options, await inRounds(recoverLog(options.disk ?? fileDisk, options)));
     await log.sync();
     return log;
   }

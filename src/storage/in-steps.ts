@@ -9,6 +9,14 @@ export function inSteps(turns: CheckedTurns, steps: Iterator<undefined, void>): 
   }
 }
 
+/** Runs to the end, with a round of the event loop after each step. */
+export async function inRounds<T>(steps: Iterator<undefined, T>): Promise<T> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
 /** So many of the items at a time. */
 export function* batchesOf<T>(items: Iterable<T>, size: number): Generator<T[], void> {
   let batch: T[] = [];

@@ -10,8 +10,8 @@ import { isAttestedAfter, loadHeader } from "./log-search.js";
 import { damaged, follows, forEachRecord, listSegments, type Segment } from "./log-segment.js";
 import { SegmentReader } from "./segment-reader.js";
 
-/** Bytes of the tail that are written again at a time. */
-const REWRITTEN_BYTES = 4 * 1024 * 1024;
+/** Bytes that are read, or written again, in a step: a millisecond or two. */
+const STEP_BYTES = 1024 * 1024;
 
 /** Where the log goes on. */
 export interface LogEnd {
@@ -33,12 +33,15 @@ export interface RecoveryOptions {
   readonly warn?: ((message: string) => void) | undefined;
 }
 
-/** Throws partition_damaged, naming segment and offset, when commits that had been durable are damaged. */
-export function recoverLog(disk: Disk, { directory, applied = 0, warn }: RecoveryOptions): LogEnd {
+/** In steps. Throws partition_damaged, naming segment and offset, when commits that had been durable are damaged. */
+export function* recoverLog(
+  disk: Disk,
+  { directory, applied = 0, warn }: RecoveryOptions,
+): Generator<undefined, LogEnd> {
   disk.makeDirectory(directory);
   const segments = listSegments(disk, directory);
   const log: LogEnd = { segments, last: 0, durable: 0, isMarked: false, lastMicros: 0, unsynced: [] };
-  let from = firstUnsynced(disk, segments);
+  let from = yield* firstUnsynced(disk, segments);
   const parts = new PartCounts(disk);
   for (let index = from; index < segments.length; index++) {
     if (index > from && isBehindTrimmed(disk, segments[index]!, log.last, applied)) {
@@ -48,9 +51,9 @@ export function recoverLog(disk: Disk, { directory, applied = 0, warn }: Recover
       index = 0;
     }
     const expected = index === from ? segments[index]!.first : log.last + 1;
-    if (!scan(disk, log, index, expected, parts)) break;
+    if (!(yield* scan(disk, log, index, expected, parts))) break;
   }
-  if (segments.length > 0) writeTailAgain(disk, log, from);
+  if (segments.length > 0) yield* writeTailAgain(disk, log, from);
   return log;
 }
 
@@ -59,7 +62,7 @@ export function recoverLog(disk: Disk, { directory, applied = 0, warn }: Recover
  * Then the system still shows the data as written but has given up writing it, and a later successful sync proves
  * nothing (fsync(2), EIO).
  */
-function writeTailAgain(disk: Disk, { segments, durable, unsynced }: LogEnd, from: number): void {
+function* writeTailAgain(disk: Disk, { segments, durable, unsynced }: LogEnd, from: number): Generator<undefined> {
   let isTail = false;
   for (const segment of segments.slice(from)) {
     const start = isTail ? 0 : firstUnattested(disk, segment, durable);
@@ -69,9 +72,10 @@ function writeTailAgain(disk: Disk, { segments, durable, unsynced }: LogEnd, fro
     // All but the last are closed once they are synced.
     if (segment !== segments.at(-1)) unsynced.push(file);
     for (let at = start; at < segment.length; ) {
-      const bytes = disk.read(file, at, Math.min(REWRITTEN_BYTES, segment.length - at));
+      const bytes = disk.read(file, at, Math.min(STEP_BYTES, segment.length - at));
       for (let written = 0; written < bytes.length; ) written += disk.write(file, bytes, written, at + written);
       at += bytes.length;
+      yield;
     }
     if (segment === segments.at(-1)) disk.close(file);
   }
@@ -89,9 +93,9 @@ function firstUnattested(disk: Disk, segment: Segment, durable: number): number 
 }
 
 /** The first segment that may have bytes which were never synced: no record after it attests that it was. */
-function firstUnsynced(disk: Disk, segments: readonly Segment[]): number {
+function* firstUnsynced(disk: Disk, segments: readonly Segment[]): Generator<undefined, number> {
   let index = segments.length - 1;
-  while (index > 0 && !attestsEarlier(disk, segments[index]!)) index--;
+  for (; index > 0 && !attestsEarlier(disk, segments[index]!); index--) yield;
   return Math.max(index, 0);
 }
 
@@ -124,13 +128,22 @@ function isBehindTrimmed(disk: Disk, segment: Segment, last: number, applied: nu
 }
 
 /** Reads a segment, whose first sequence must be at least `expected`; false when the log ends inside or before it. */
-function scan(disk: Disk, log: LogEnd, index: number, expected: number, parts: PartCounts): boolean {
+function* scan(
+  disk: Disk,
+  log: LogEnd,
+  index: number,
+  expected: number,
+  parts: PartCounts,
+): Generator<undefined, boolean> {
   const segment = log.segments[index]!;
   const reader = new SegmentReader(disk, segment, undefined, true);
   let previous = expected - 1;
   let offset = segment.salt === null ? 0 : SEGMENT_HEADER_BYTES;
+  let pausedAt = offset;
+  const note = parts.begin(segment);
   try {
     for (let head = reader.head(); head !== null; head = reader.head()) {
+      note(head);
       if (!follows(head, previous) || lacksParts(log.segments, head, reader, segment, parts)) break;
       previous = head.sequence;
       log.last = head.sequence;
@@ -139,6 +152,9 @@ function scan(disk: Disk, log: LogEnd, index: number, expected: number, parts: P
       if (head.kind !== RECORD_KIND.part)
         log.lastMicros = Math.max(log.lastMicros, lastMicros(head.micros, head.beforeCount));
       offset = head.end;
+      if (offset - pausedAt < STEP_BYTES) continue;
+      pausedAt = offset;
+      yield;
     }
   } finally {
     reader.close();
@@ -172,19 +188,24 @@ function cut(disk: Disk, log: LogEnd, index: number, offset: number, lost: numbe
 
 /** Operations in the parts of large commits, by the commit's number; a segment is read once for all of its commits. */
 class PartCounts {
-  private readonly counts = new Map<Segment, ReadonlyMap<number, number>>();
+  private readonly counts = new Map<Segment, Map<number, number>>();
 
   constructor(private readonly disk: Disk) {}
 
   of(segment: Segment): ReadonlyMap<number, number> {
     const known = this.counts.get(segment);
     if (known !== undefined) return known;
+    forEachRecord(this.disk, segment, this.begin(segment));
+    return this.counts.get(segment)!;
+  }
+
+  /** Tell the answer of each record of the segment, which is read from its beginning. */
+  begin(segment: Segment): (head: RecordHead) => void {
     const counts = new Map<number, number>();
-    forEachRecord(this.disk, segment, ({ kind, micros, count }) => {
-      if (kind === RECORD_KIND.part) counts.set(micros, (counts.get(micros) ?? 0) + count);
-    });
     this.counts.set(segment, counts);
-    return counts;
+    return ({ kind, micros, count }) => {
+      if (kind === RECORD_KIND.part) counts.set(micros, (counts.get(micros) ?? 0) + count);
+    };
   }
 }
 
