@@ -26,6 +26,10 @@ const SCRIPTS = [
 const MODES = ["simple", "prepared"] as const;
 const WARM_TRANSACTIONS = 20_000;
 const WARM_MS_MAX = 15_000;
+/** A look at what processes have taken, again after so long, until little is added. */
+const SETTLE_MS = 50;
+const SETTLED_SECONDS = 0.02;
+const LOOKS_MAX = 6;
 
 export async function pgbench(_rounds: number, seconds: number): Promise<void> {
   const binaries = postgresBinaries();
@@ -64,13 +68,26 @@ interface Measured {
 
 function measured(binaries: string, { environment, roots }: Contender, args: readonly string[]): Measured {
   warmUp(binaries, environment, args);
-  const before = cpuSecondsOf(roots);
+  const before = settledCpuSecondsOf(roots);
   const printed = run(binaries, "pgbench", args, environment);
-  const cpu = cpuSecondsOf(roots) - before;
+  const cpu = settledCpuSecondsOf(roots) - before;
   const count = Number(/actually processed: (\d+)/.exec(printed)![1]);
   const failed = Number(/failed transactions: (\d+)/.exec(printed)?.[1] ?? 0);
   if (failed > 0) console.log(`(${failed} transactions failed)`);
   return { rate: Number(/tps = ([\d.]+)/.exec(printed)?.[1]), perCpu: count / cpu };
+}
+
+/** PostgreSQL's processes of connections end after pgbench; while one ends, its time is nowhere. */
+function settledCpuSecondsOf(roots: readonly number[]): number {
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  let last = cpuSecondsOf(roots);
+  for (let looks = 0; looks < LOOKS_MAX; looks++) {
+    Atomics.wait(cell, 0, 0, SETTLE_MS);
+    const now = cpuSecondsOf(roots);
+    if (Math.abs(now - last) <= SETTLED_SECONDS) return now;
+    last = now;
+  }
+  return last;
 }
 
 /** Plans and code get warm by work, not by time: on a busy machine two seconds are little work. */
