@@ -8,9 +8,9 @@
  */
 import { Numeric } from "../../../values/numeric.js";
 import type { Value } from "../../../values/values.js";
-import { normalInt8 } from "../../expr/cast.js";
 import type { SlotOf } from "../../expr/compile.js";
 import type { Batch } from "../../expr/expr.js";
+import { normalInt8 } from "../../expr/number-cast.js";
 import { receivedLeaf, sentLeaf } from "../../expr/sent-condition.js";
 import type { AggregateCall } from "../../plan/plan.js";
 import type { Accumulator, AccumulatorProgram } from "../accumulator.js";

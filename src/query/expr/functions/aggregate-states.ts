@@ -25,9 +25,9 @@ import {
   TIMESTAMPTZ,
   type Value,
 } from "../../../values/values.js";
-import { normalInt8 } from "../cast.js";
 import { comparatorOf } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
+import { normalInt8 } from "../number-cast.js";
 import { fn } from "./define.js";
 
 const STATE = arrayOf(FLOAT8);

@@ -31,9 +31,9 @@ import {
   type Value,
   VECTOR,
 } from "../../../values/values.js";
-import { normalInt8 } from "../cast.js";
 import { comparatorOf } from "../compare.js";
 import type { AggregateFunction, MovingSteps } from "../expr.js";
+import { normalInt8 } from "../number-cast.js";
 import { hasOrder } from "../types.js";
 import { LongList } from "../value-parts.js";
 import { aggregate, type Aggregate as Steps } from "./aggregate-steps.js";

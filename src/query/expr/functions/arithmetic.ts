@@ -6,14 +6,13 @@ import { sqlError } from "../../../protocol/errors.js";
 import type { Numeric } from "../../../values/numeric.js";
 import { numericPower } from "../../../values/numeric-math.js";
 import { FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, type SqlType } from "../../../values/values.js";
-import { normalInt8 } from "../cast.js";
 import type { ScalarFunction } from "../expr.js";
+import { normalInt8, outOfRange } from "../number-cast.js";
 import { op } from "./define.js";
 
 export type Int8 = number | bigint;
 
 export const divisionByZero = () => sqlError("22012", "division by zero");
-export const outOfRange = (what: string) => sqlError("22003", `${what} out of range`);
 const floatOverflow = () => sqlError("22003", "value out of range: overflow");
 const floatUnderflow = () => sqlError("22003", "value out of range: underflow");
 

@@ -16,8 +16,9 @@ import {
   TIMESTAMPTZ,
   type Value,
 } from "../../../values/values.js";
-import { instantOf, localMicros, numberConversion } from "../cast.js";
+import { instantOf, localMicros } from "../cast.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
+import { numberConversion } from "../number-cast.js";
 import { formatInterval, formatTimestamp, parseTimestampTemplate } from "./datetime-format.js";
 import { contextFn, fn } from "./define.js";
 import { formatNumber, parseNumber } from "./number-format.js";

@@ -14,9 +14,9 @@ import {
   type SqlType,
   type Value,
 } from "../../../values/values.js";
-import { normalInt8, roundHalfEven } from "../cast.js";
 import { comparatorOf } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
+import { normalInt8, outOfRange, roundHalfEven } from "../number-cast.js";
 import {
   absInt8,
   checkInt2,
@@ -24,7 +24,6 @@ import {
   divisionByZero,
   type Int8,
   moduloInt8,
-  outOfRange,
   powerFloat,
   squareRoot,
 } from "./arithmetic.js";

@@ -11,8 +11,8 @@ import {
   widthOf,
 } from "../../../values/network.js";
 import { BOOL, CIDR, INET, INT4, INT8, MACADDR, MACADDR8, type SqlType, TEXT } from "../../../values/values.js";
-import { normalInt8 } from "../cast.js";
 import type { ScalarFunction } from "../expr.js";
+import { normalInt8 } from "../number-cast.js";
 import { fn, op } from "./define.js";
 
 /** Whether the network of `a` has that of `b` within it; a smaller one only, with `strictly`. */

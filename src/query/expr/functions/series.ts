@@ -16,8 +16,8 @@ import {
   TIMESTAMPTZ,
   type Value,
 } from "../../../values/values.js";
-import { normalInt8 } from "../cast.js";
 import type { EvalContext } from "../expr.js";
+import { normalInt8 } from "../number-cast.js";
 import { recordRows, type TableFunction, type TableRows, tableFn, valueRows } from "../table-function.js";
 import { addToInstant, addToTimestamp } from "./datetime.js";
 import { type Family, family } from "./define.js";
