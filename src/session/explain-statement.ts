@@ -9,8 +9,10 @@ import { Cardinality } from "../query/optimize/cardinality.js";
 import { readCost } from "../query/optimize/join-cost.js";
 import { type Annotate, explainJson, explainText } from "../query/plan/explain.js";
 import { formatExplained } from "../query/plan/explain-formats.js";
-import type { Plan } from "../query/plan/plan.js";
+import type { OutputColumn, Plan } from "../query/plan/plan.js";
 import type { BoundExplain } from "../sql/bind/bound-statement.js";
+import { JSON_TYPE, Json, TEXT } from "../values/values.js";
+import { type Outcome, type RowCollector, rowsOutcome, shapeOf } from "./sql-result.js";
 
 /** What ANALYZE adds. */
 export interface AnalyzedRun {
@@ -36,6 +38,19 @@ export function explainLines(
   if (run === null) return lines;
   const memory = run.bytesPeak > 0 ? [`Peak Memory: ${kilobytes(run.bytesPeak)} kB`] : [];
   return [...lines, ...memory, `Execution Time: ${run.milliseconds.toFixed(3)} ms`];
+}
+
+/** Of its rows. */
+export function explainColumn(format: BoundExplain["format"]): OutputColumn {
+  return { id: 0, name: "QUERY PLAN", type: format === "json" ? JSON_TYPE : TEXT, nullable: false };
+}
+
+export function explainOutcome({ format }: BoundExplain, lines: readonly string[], collector: RowCollector): Outcome {
+  const shape = shapeOf([explainColumn(format)]);
+  const rows = collector(shape);
+  const values = format === "json" ? lines.map((line) => Json.stored(line, true)) : lines;
+  rows.append({ columns: [values], length: lines.length }, lines.length);
+  return rowsOutcome(shape, rows, false, null);
 }
 
 function annotator(

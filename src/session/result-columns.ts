@@ -7,6 +7,7 @@ import type { OutputColumn } from "../query/plan/plan.js";
 import type { BoundCall } from "../sql/bind/bound-statement.js";
 import { typeOfOid } from "../sql/bind/system/object-names.js";
 import { type SqlType, TEXT } from "../values/values.js";
+import { explainColumn } from "./explain-statement.js";
 import type { SessionCursors } from "./session-cursors.js";
 import type { SessionStatements } from "./session-statements.js";
 import type { StatementPlan } from "./statement-plan.js";
@@ -22,7 +23,7 @@ export function resultColumns(
       return bound.returnsRows ? shape!.outputs : null;
     case "explain":
     case "explain execute":
-      return [textColumn("QUERY PLAN")];
+      return [explainColumn(bound.format)];
     case "show":
       return [textColumn(toldSettingName(bound.name))];
     case "fetch":

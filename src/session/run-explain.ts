@@ -6,9 +6,9 @@ import type { BoundExplain } from "../sql/bind/bound-statement.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { Value } from "../values/values.js";
 import type { ExecutionScope } from "./execution-scope.js";
-import { explainedFor, explainLines } from "./explain-statement.js";
+import { explainedFor, explainLines, explainOutcome } from "./explain-statement.js";
 import { collect, parametersOf } from "./run-program.js";
-import { type Outcome, type Rows, rowsOutcome, statsOf, textOutcome } from "./sql-result.js";
+import { type Outcome, type Rows, rowsOutcome, statsOf } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { StatementRun } from "./statement-run.js";
 
@@ -30,7 +30,7 @@ export function runExplain(
   const told = explainedFor(bound, scope.names.hidesRows(tx));
   const shown = explained === undefined ? told : ({ ...told, format: "json" } as const);
   const outcomeOf = (lines: string[], rows: Outcome): Outcome => {
-    if (explained === undefined) return textOutcome("QUERY PLAN", lines, run.collector);
+    if (explained === undefined) return explainOutcome(shown, lines, run.collector);
     explained(lines[0]!);
     return rows;
   };

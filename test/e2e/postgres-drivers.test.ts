@@ -28,6 +28,21 @@ async function connect(user = "admin", password = server.password): Promise<pg.C
 
 const codeOf = (error: unknown): string => (error as { code: string }).code;
 
+t.test("a plan in JSON is a value of json, however it is asked for", async (t) => {
+  const client = await connect();
+  const text = "EXPLAIN (FORMAT JSON) SELECT 1";
+  for (const query of [{ text }, { text, name: "explained" }, { text: `PREPARE asked AS SELECT 1; ${text}` }]) {
+    const answers = [await client.query(query)].flat() as pg.QueryResult[];
+    const { fields, rows } = answers.at(-1)!;
+    t.match(fields, [{ name: "QUERY PLAN", dataTypeID: 114 }]);
+    t.match(rows, [{ "QUERY PLAN": [{ Plan: { "Node Type": String } }] }]);
+  }
+  const executed = await client.query("EXPLAIN (FORMAT JSON) EXECUTE asked");
+  t.match(executed.rows, [{ "QUERY PLAN": [{ Plan: {} }] }]);
+  const yaml = await client.query("EXPLAIN (FORMAT YAML) SELECT 1");
+  t.match(yaml.fields, [{ name: "QUERY PLAN", dataTypeID: 25 }]);
+});
+
 t.test("what monitoring tools ask for has an answer, or the refusal from which they go on", async (t) => {
   const client = await connect();
   const rows = async (text: string) => (await client.query({ text, rowMode: "array" })).rows as unknown[][];

@@ -22,7 +22,7 @@ export interface Plan {
 }
 
 export function planOf(rows: readonly (readonly unknown[])[], language: Language): Plan | null {
-  return language === "sql" ? planOfJson(String(rows[0]?.[0] ?? "")) : planOfLines(rows.map(([line]) => String(line)));
+  return language === "sql" ? planOfJson(rows[0]?.[0]) : planOfLines(rows.map(([line]) => String(line)));
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -33,19 +33,13 @@ const NUMBERS = [
 ];
 const NO_DETAILS = new Set(["Node Type", "Plans", "Schema", "Scan Direction", "Relation Name", "Alias", ...NUMBERS]);
 
-function planOfJson(text: string): Plan | null {
-  let parsed: Json | undefined;
-  try {
-    [parsed] = JSON.parse(text) as readonly Json[];
-  } catch {
-    return null;
-  }
-  const root = parsed?.Plan as Json | undefined;
-  if (root === undefined) return null;
+function planOfJson(value: unknown): Plan | null {
+  const [explained] = (Array.isArray(value) ? value : []) as readonly Json[];
+  if (explained?.Plan === undefined) return null;
   return {
-    root: nodeOfJson(root),
-    ms: numberIn(parsed!, "Execution Time"),
-    kilobytes: numberIn(parsed!, "Peak Memory"),
+    root: nodeOfJson(explained.Plan as Json),
+    ms: numberIn(explained, "Execution Time"),
+    kilobytes: numberIn(explained, "Peak Memory"),
   };
 }
 
