@@ -87,6 +87,8 @@ export const CLIENTS: readonly Client[] = [
   node("pgvector"),
   node("pg-promise"),
   node("objection"),
+  node("massive"),
+  node("stores"),
   node("slonik"),
   node("pg-copy-streams"),
   node("prisma", { seconds: 120 }),
@@ -100,5 +102,6 @@ export const CLIENTS: readonly Client[] = [
     debian: ["adminer", "php-cli", "php-pgsql", "chromium"],
     seconds: 120,
   }),
+  node("pgloader", { needs: ["pgloader", "psql"], debian: ["pgloader", "postgresql-client"] }),
   node("ogr2ogr", { needs: ["ogr2ogr"], debian: ["gdal-bin"] }),
 ];
