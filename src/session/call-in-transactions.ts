@@ -16,6 +16,7 @@ import type { Batch } from "../query/expr/expr.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { Variant } from "../values/variant.js";
 import { isIntegerValue } from "../values/variant.js";
+import { clausesAtOnce } from "./rows-at-once.js";
 import type { GraphStats, Outcome, RowCollector } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { StatementRun } from "./statement-run.js";
@@ -102,7 +103,8 @@ class Parts {
     const count = this.numberOf(size, ROWS_USUAL, "OF … ROWS");
     const retryMs = retrySeconds === null ? 0 : this.numberOf(retrySeconds, 0, "RETRY FOR … SECONDS") * 1000;
     const { outputs } = this.parts;
-    const bare = printClauses([{ ...call, transactions: null }]);
+    const atOnce = outputs.length === 0 ? clausesAtOnce(call, this.parts.scope) : null;
+    const bare = printClauses(atOnce ?? [{ ...call, transactions: null }]);
     const text = `${this.begun(this.names)} ${bare}${isRead ? ` RETURN ${this.returned(outputs)}` : ""}`;
     const answers: Row[] = [];
     let failure: string | null = null;

@@ -106,6 +106,32 @@ t.test("a part that fails", async (t) => {
   ]);
 });
 
+t.test("queries that run for all rows at once do what they do row by row", async (t) => {
+  const rows = "UNWIND [[1, 'a'], [2, 'b'], [1, 'c'], [3, 'a']] AS row";
+  const queries = [
+    "CREATE (n:S {id: row[0]})-[:R {w: row[1]}]->(:S {id: -row[0]}) SET n.name = row[1], n:$(row[1])",
+    "MERGE (n:S {id: row[0]}) ON CREATE SET n.first = row[1] ON MATCH SET n.again = row[1] SET n.name = row[1]",
+    // Not at once: a row finds what one before it set or made, or reads it.
+    "MERGE (n:S {name: row[1]}) SET n.name = 'a'",
+    "MERGE (n:S {id: row[0]}) SET n.count = coalesce(n.count, 0) + 1",
+    "CREATE (n:S {id: row[0], before: COUNT { MATCH (s:S) RETURN s }})",
+    "MERGE (n:S {id: row[0]}) CREATE (:S {id: row[0] + 1})",
+  ];
+  for (const query of queries) {
+    const after: string[][] = [];
+    for (const ofRows of [10, 1]) {
+      await run("MATCH (n:S) DETACH DELETE n");
+      const { stats } = await run(`${rows} CALL (row) { ${query} } IN TRANSACTIONS OF ${ofRows} ROWS`);
+      const found = await run(
+        "MATCH (n:S) OPTIONAL MATCH (n)-[r:R]->(m) RETURN apoc.convert.toJson([k IN apoc.coll.sort(keys(n)) | [k, n[k]]]) AS n, labels(n), r.w, m.id ORDER BY n",
+      );
+      after.push([...found.rows, JSON.stringify(stats)]);
+    }
+    t.strictSame(after[0], after[1], query);
+    t.ok(after[0]!.length > 2);
+  }
+});
+
 t.test("a part that lost against another transaction runs again with ON ERROR RETRY", async (t) => {
   await run("CREATE (:Counted {v: 0})");
   const adding = { sql: "MATCH (n:Counted) SET n.v = n.v + 10", language: "cypher", collector: plainRows } as const;
