@@ -128,7 +128,7 @@ t.test("an agent on a lead may do less than who starts it", async (t) => {
   const [own, other, described, updated, defined] = results();
   t.match(own, /Ada/);
   t.match(other, /^error: .*orders/);
-  t.match(described, /^error: permission denied for the tool describe_table/);
+  t.match(described, /^error: permission denied for table orders/);
   t.match(updated, /^error: .*(permission|may not)/);
   t.match(defined, /^error: .*permission/);
   t.same(await server.rows("SELECT name FROM customers ORDER BY id"), [["Ada"], ["Bob"]]);

@@ -43,6 +43,16 @@ t.before(async () => {
   }
 });
 
+t.test("a question about a table gets the columns that its asker may read", async (t) => {
+  await must("boss", "CREATE TABLE staff (id int PRIMARY KEY, name text, pay int)");
+  await must("boss", "INSERT INTO staff VALUES (1, 'Eve', 5000)");
+  await must("boss", "REVOKE ALL ON staff FROM member");
+  await must("boss", "GRANT SELECT (id, name) ON staff TO ann");
+  const asked = await call("ann", "POST", "/v1/nl2sql/query", { question: "list the staff", method: "rules" });
+  t.equal(asked.status, 200, JSON.stringify(asked.body));
+  t.same(asked.body.data.rows, [[1, "Eve"]]);
+});
+
 t.test("a training reads what its user sees, and its model is the user's", async (t) => {
   const training = {
     table: "sale",

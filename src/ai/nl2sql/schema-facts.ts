@@ -26,6 +26,8 @@ export interface TableFacts {
   readonly columns: readonly ColumnFacts[];
   /** Column names; empty: none. */
   readonly primaryKey: readonly string[];
+  /** It has other columns, which the asker may not read. */
+  readonly isPart?: true;
 }
 
 /** A foreign key: a row of `from` has at most one of `to`. */

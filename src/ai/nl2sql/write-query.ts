@@ -235,7 +235,7 @@ class Writer {
     if (aggregates.length > 0) return { list: aggregates.map(aggregateOf).map(listed).join(", "), tail: [] };
     const ends = columns.length > 0 ? [] : linkedBy(base, this.schema);
     const named = ends.flatMap((table) => namingColumns(table).map((column) => columnOf({ table, column })));
-    const list = columns.length > 0 ? columns.map(columnOf).join(", ") : [`${base.sqlName}.*`, ...named].join(", ");
+    const list = columns.length > 0 ? columns.map(columnOf).join(", ") : [allOf(base), ...named].join(", ");
     const tail: string[] = [];
     const { firstOfEach } = this.shape;
     if (firstOfEach !== null) {
@@ -320,6 +320,12 @@ const isAny = ({ comparison, count }: NonNullable<QueryShape["having"]>) => comp
 /** "fewer than 3 orders": also those of no order. */
 function mayBeNone({ comparison, count }: NonNullable<QueryShape["having"]>): boolean {
   return comparison === "<" || comparison === "<=" || (count === 0 && /^>?=$/.test(comparison));
+}
+
+function allOf(table: TableFacts): string {
+  if (table.isPart !== true) return `${table.sqlName}.*`;
+  const columns = table.columns.filter(({ sql }) => sql === undefined);
+  return columns.map((column) => columnOf({ table, column })).join(", ");
 }
 
 function countedOf(table: TableFacts): string {

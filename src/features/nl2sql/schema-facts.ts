@@ -23,7 +23,11 @@ export function schemaFacts(catalog: CatalogView, rights: Rights, only: readonly
   const byName = linksByName([...named.keys()]);
   const keysOf = (table: TableDef) =>
     byName.filter(({ from }) => named.get(from) === table).map(({ column }) => column);
-  const facts = new Map<number, TableFacts>(tables.map((table) => [table.id, tableFacts(table, keysOf(table))]));
+  const factsOfTable = (table: TableDef): TableFacts => ({
+    ...tableFacts(table, keysOf(table)),
+    ...(rights.columns(table.id, "r") !== "all" && { isPart: true }),
+  });
+  const facts = new Map<number, TableFacts>(tables.map((table) => [table.id, factsOfTable(table)]));
   const links: LinkFacts[] = [];
   const selfLinks: LinkFacts[] = [];
   for (const table of tables) {
