@@ -346,7 +346,9 @@ t.test("what is hidden changes no answer", { timeout: 300_000 }, async (t) => {
       text: text
         .replaceAll(/alpha|omega/g, "tenant")
         .replaceAll(TIMES, "")
-        .replaceAll(MADE_UP, ""),
+        .replaceAll(MADE_UP, "")
+        // A stored moment is a byte longer or shorter.
+        .replaceAll(/("name":"_recipes"[^}]*"size_bytes":)\d+/g, "$1"),
     };
   };
   let answered = 0;
