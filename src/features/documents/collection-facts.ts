@@ -1,12 +1,11 @@
 /** What a collection is like. */
 
-import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Request } from "../../actor/request.js";
 import { describeCollection } from "../../document/collection.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
 import { type IndexLife, indexLife } from "../../session/search-index-care.js";
 import { rowsOf } from "../statements/run-alone.js";
-import { withDefinitions } from "../statements/with-definitions.js";
+import { readsAll } from "../statements/with-definitions.js";
 import { findCollection } from "./document-session.js";
 
 /** Its definition, how many documents it has, and how far its indexes are. Throws not_found. */
@@ -15,9 +14,7 @@ export async function collectionFacts(request: Request, name: string): Promise<R
   const [row] = await rowsOf(request, { sql: `SELECT count(*) FROM ${collection.sqlName}`, params: [] });
   const { partition, number } = request.tenant;
   // Who may not see all documents is not told how many there are.
-  const seesAll = withDefinitions(request, (catalog) =>
-    rightsOfCaller(request.head)(catalog).mayAll(collection.table.id, ["r"]),
-  );
+  const seesAll = readsAll(request, collection.table.id);
   // Search indexes are made in the background; what they find is the same at any time.
   const indexes = collection.indexes.flatMap(({ name, type, search }) => {
     if (search === null) return [];

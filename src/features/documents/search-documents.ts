@@ -23,7 +23,7 @@ import { embedderOf } from "../models/request-embedder.js";
 import { rowsOf } from "../statements/run-alone.js";
 import { findCollection } from "./document-session.js";
 import { type Cursor, cursorOf, readCursor } from "./list-cursor.js";
-import { modelWeight, textRanking } from "./text-ranking.js";
+import { modelWeight, queryShape, textRanking } from "./text-ranking.js";
 
 export interface DocumentSearch {
   readonly query?: string | JsonObject;
@@ -215,6 +215,7 @@ async function vectorRankings(
 ): Promise<Ranking[]> {
   const rankings: Ranking[] = [];
   const embedded = new Map<string | null, Float32Array>();
+  const shape = words === null || vector !== undefined ? null : queryShape(request, collection, words);
   for (const field of fields) {
     const column = field.embedding ?? field.column!;
     const metric = metricOf(collection, field);
@@ -235,7 +236,7 @@ async function vectorRankings(
         column,
         metric,
         vector: of,
-        weight: modelWeight(request, collection, model, words),
+        weight: modelWeight(request, model, words, shape),
       });
     }
   }

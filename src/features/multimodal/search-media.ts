@@ -21,7 +21,7 @@ import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { EMBEDDING_CHARACTERS_MAX, MEDIA_COLLECTIONS_MAX, SEARCH_LIMIT_DEFAULT } from "../../protocol/limits.js";
 import { findCollection } from "../documents/document-session.js";
-import { modelWeight, textRanking } from "../documents/text-ranking.js";
+import { modelWeight, queryShape, textRanking } from "../documents/text-ranking.js";
 import { embedderOf } from "../models/request-embedder.js";
 import { rowsOf } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
@@ -115,10 +115,11 @@ async function textPlans(request: Request, text: string, collections: readonly C
     const rankings: Ranking[] = [];
     const words = textRanking(collection, text);
     if (words !== null) rankings.push(words);
+    const shape = queryShape(request, collection, text);
     for (const { embedding, model } of collection.embedded) {
       const vector = embedded.get(model) ?? (await embedderOf(request).embed([text], model ?? undefined))[0]!;
       embedded.set(model, vector);
-      const weight = modelWeight(request, collection, model, text);
+      const weight = modelWeight(request, model, text, shape);
       rankings.push({ kind: "vector", column: embedding!, metric: "cosine", vector, weight });
     }
     const methods: Method[] = rankings.length > 0 ? ["text"] : [];

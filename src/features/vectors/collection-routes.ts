@@ -18,7 +18,7 @@ import { plainRows } from "../../session/sql-result.js";
 import { DEFAULT_METRIC, type VectorMetric } from "../../values/vector-metric.js";
 import { EF_LEAST } from "../../vector/calibration.js";
 import { type Ask, readTogether, rowsOf, runAlone } from "../statements/run-alone.js";
-import { withDefinitions } from "../statements/with-definitions.js";
+import { readsAll, withDefinitions } from "../statements/with-definitions.js";
 import { findVectorCollection } from "./find-vector-collection.js";
 import { metricIn, type VectorCollection, vectorCollectionOf } from "./vector-collection.js";
 
@@ -164,10 +164,7 @@ function listCollections(
 
 async function described(request: Request, collection: VectorCollection): Promise<Described> {
   const count = await countOf(collection, (text) => rowsOf(request, text));
-  const seesAll = withDefinitions(request, (catalog) =>
-    rightsOfCaller(request.head)(catalog).mayAll(collection.table.id, ["r"]),
-  );
-  return description(collection, count, indexLife(request, collection, count, seesAll));
+  return description(collection, count, indexLife(request, collection, count, readsAll(request, collection.table.id)));
 }
 
 interface IndexLife {
