@@ -10,8 +10,9 @@ const STEP_EDGES = 16_384;
 const STEP_GROUPS = 262_144;
 /** Relationships of a node up to which moving one by one is the fastest way to sort them. */
 const MOVED_MAX = 24;
-/** Of a node with more, places up to which a place fits behind an id in one number. */
-const PLACE_BITS = 21;
+
+/** A node's relationships: the other ends, and the ids. */
+type NodeEdges = Pick<Page, "others" | "edges">;
 
 export interface AllPages {
   out: Pages[];
@@ -101,7 +102,7 @@ function* pagesOf(made: Grouped, types: number): Generator<undefined, { tables: 
         for (let node = 0; node < PAGE_NODES; node++) {
           const [first, last] = [page.offsets[node]!, page.offsets[node + 1]!];
           if (last - first <= MOVED_MAX) sortNode(page, first, last);
-          else sortMany(page.others.subarray(first, last), page.edges.subarray(first, last));
+          else yield* sortMany({ others: page.others.subarray(first, last), edges: page.edges.subarray(first, last) });
           if (last - first > STEP_EDGES) yield;
         }
         pages[number] = page;
@@ -146,16 +147,49 @@ function sortNode({ others, edges }: Page, from: number, to: number): void {
   }
 }
 
-function sortMany(others: Uint32Array, edges: Uint32Array): void {
+/** The same of many, in short steps: runs are sorted, and then merged. */
+function* sortMany(page: NodeEdges): Generator<undefined, void> {
+  const { others, edges } = page;
+  const { length } = others;
+  for (let from = 0; from < length; from += STEP_EDGES) {
+    if (from > 0) yield;
+    sortRun(others.subarray(from, from + STEP_EDGES), edges.subarray(from, from + STEP_EDGES));
+  }
+  if (length <= STEP_EDGES) return;
+  let [from, to]: [NodeEdges, NodeEdges] = [page, { others: others.slice(), edges: edges.slice() }];
+  for (let size = STEP_EDGES; size < length; size *= 2) {
+    yield* mergeRuns(from, to, size);
+    [from, to] = [to, from];
+  }
+  if (from === page) return;
+  others.set(from.others);
+  edges.set(from.edges);
+}
+
+function sortRun(others: Uint32Array, edges: Uint32Array): void {
   const [othersBefore, edgesBefore] = [others.slice(), edges.slice()];
-  let places: ArrayLike<number>;
-  if (others.length <= 2 ** PLACE_BITS) {
-    const keys = new Float64Array(others.length);
-    for (let i = 0; i < keys.length; i++) keys[i] = others[i]! * 2 ** PLACE_BITS + i;
-    places = keys.sort().map((key) => key % 2 ** PLACE_BITS);
-  } else places = Uint32Array.from(others.keys()).sort((a, b) => othersBefore[a]! - othersBefore[b]! || a - b);
-  for (let i = 0; i < others.length; i++) {
-    others[i] = othersBefore[places[i]!]!;
-    edges[i] = edgesBefore[places[i]!]!;
+  const keys = new Float64Array(others.length);
+  for (let i = 0; i < keys.length; i++) keys[i] = others[i]! * STEP_EDGES + i;
+  keys.sort();
+  for (let i = 0; i < keys.length; i++) {
+    const place = keys[i]! % STEP_EDGES;
+    others[i] = othersBefore[place]!;
+    edges[i] = edgesBefore[place]!;
+  }
+}
+
+/** Each two runs of that size into one. */
+function* mergeRuns(from: NodeEdges, to: NodeEdges, size: number): Generator<undefined, void> {
+  const { length } = from.others;
+  for (let start = 0; start < length; start += 2 * size) {
+    const [middle, end] = [Math.min(length, start + size), Math.min(length, start + 2 * size)];
+    let [left, right] = [start, middle];
+    for (let at = start; at < end; at++) {
+      const isLeft = right === end || (left < middle && from.others[left]! <= from.others[right]!);
+      const place = isLeft ? left++ : right++;
+      to.others[at] = from.others[place]!;
+      to.edges[at] = from.edges[place]!;
+      if ((at + 1) % STEP_EDGES === 0) yield;
+    }
   }
 }

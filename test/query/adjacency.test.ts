@@ -5,6 +5,8 @@
 import t, { type Test } from "tap";
 import type { DerivedIndexes } from "../../src/derived/derived-indexes.js";
 import { AdjacencyBody, type EdgeItem } from "../../src/graph/adjacency-body.js";
+import { allPages } from "../../src/graph/adjacency-build.js";
+import { EdgeChunks, NO_TYPE } from "../../src/graph/edge-chunks.js";
 import { findAdjacency } from "../../src/query/exec/adjacency-index.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import type { Plan } from "../../src/query/plan/plan.js";
@@ -166,6 +168,28 @@ t.test("what is committed is in the adjacency at once, not among what waits", as
   t.same([entries.size, body.count, body.has(300)], [0, 299, false]);
   await derived.idle();
   t.equal(body.view()!.count, 299);
+});
+
+t.test("relationships of a node that has very many are sorted in steps", async (t) => {
+  const hub = 5;
+  const random = new Random(7);
+  const edges = new EdgeChunks();
+  const ends: number[] = [];
+  for (let id = 0; id < 70_001; id++) {
+    ends.push(random.below(20_000));
+    edges.set(id, NO_TYPE + 1, hub, ends[id]!);
+  }
+  const making = allPages(edges.frozen(), { count: ends.length, maxNode: 20_000, types: 1 });
+  let made = making.next();
+  for (; made.done !== true; made = making.next());
+  const { offsets, others, edges: ids } = made.value.out[0]![0]!;
+  const wanted = [...ends.keys()].sort((a, b) => ends[a]! - ends[b]! || a - b);
+  t.same([offsets[hub], offsets[hub + 1]], [0, ends.length]);
+  t.same([...ids], wanted);
+  t.same(
+    [...others],
+    wanted.map((id) => ends[id]),
+  );
 });
 
 t.test("many changes at once have the pages made anew", async (t) => {
