@@ -50,9 +50,19 @@ function filesIn(path: string): string[] {
   return names.filter((name) => statSync(name, { throwIfNoEntry: false })?.isFile());
 }
 
+/** Nothing for a file that the server removed meanwhile: one with a log of the engine that it has emptied. */
+function bytesOf(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
+    throw error;
+  }
+}
+
 /** Files of the server that have the secret in them, among them those that it has open without a name. */
 function found(): string[] {
-  const named = [server.directory, join(outside, "backups")].flatMap(filesIn).filter((path) => has(readFileSync(path)));
+  const named = [server.directory, join(outside, "backups")].flatMap(filesIn).filter((path) => has(bytesOf(path)));
   return [
     ...named,
     ...openFiles()
