@@ -6,8 +6,8 @@ import { copyBytes, type Memory, memoryOf } from "../../storage/copy-bytes.js";
 import { encodeRecord } from "../../storage/record-codec.js";
 import { integerBytes, lengthBytes, writeIntegerFrame, writeLength } from "../../storage/value-frame.js";
 import type { SqlType, Value } from "../../values/values.js";
-import { type Column, type DictionaryColumn, type NumberColumn, valueAt } from "./segments/column.js";
-import { type TextColumn, textsOf } from "./segments/text-column.js";
+import { type Column, type DictionaryColumn, entriesOf, type NumberColumn, valueAt } from "./segments/column.js";
+import type { TextColumn } from "./segments/text-column.js";
 
 /** Where NULLs are marked in the records: by row its record's place, the byte from there, and the bit. */
 export interface NullMarks {
@@ -101,7 +101,7 @@ export function textFrames({ data, offsets, nulls }: TextColumn): FrameColumn {
 /** Of texts, whose UTF-8 is made once for all of them, unless the dictionary has it. */
 export function textDictionaryFrames(type: SqlType, column: DictionaryColumn): FrameColumn {
   const { codes } = column;
-  const texts = column.entries ?? textsOf(column.values, column.values.length);
+  const texts = entriesOf(column);
   if (texts === null) return dictionaryFrames(type, column);
   const entries = textFrames(texts);
   let entryOf = new Int32Array(0);

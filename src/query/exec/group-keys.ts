@@ -6,7 +6,7 @@
 import type { SqlType, Value } from "../../values/values.js";
 import { areNumbers, loadKeys, mixNumbers } from "./number-keys.js";
 import type { Selection } from "./segments/chunk.js";
-import { type Column, type DictionaryColumn, entryCount, loadNumbers, valuesOf } from "./segments/column.js";
+import { type Column, type DictionaryColumn, entriesOf, entryCount, loadNumbers, valuesOf } from "./segments/column.js";
 import { type TextColumn, textColumn, textOfBytes, textsOf } from "./segments/text-column.js";
 
 /** One part of the keys. NULL is a key, too, and equal to itself. */
@@ -306,7 +306,7 @@ class TextKeys implements GroupKeys {
 
   private enter(column: DictionaryColumn): boolean {
     const count = entryCount(column);
-    const entries = column.entries ?? textsOf(column.values, count);
+    const entries = entriesOf(column);
     if (entries === null) return false;
     this.dictionary = column.entries ?? column.values;
     this.entries = entries;

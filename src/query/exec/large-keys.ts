@@ -150,7 +150,7 @@ class LongTextsOperator extends PartsOperator {
 /** The chunk's rows, or its column's dictionary, have so many bytes of texts that a look at all of them takes long. */
 function hasLongTexts({ vectors, selections, length }: Chunk, slot: number): boolean {
   const column = vectors[slot]!;
-  if (column.kind === "dictionary") return column.bytes > LONG_DICTIONARY_BYTES;
+  if (column.kind === "dictionary") return (column.entries?.data.length ?? column.bytes) > LONG_DICTIONARY_BYTES;
   if (column.kind !== "text") return false;
   const { offsets } = column;
   const { rows, from } = selections[slot]!;

@@ -18,6 +18,8 @@ interface Coded {
   readonly first: number;
   readonly size: number;
   readonly slot: number;
+  /** What the codes stand for; null: for numbers. */
+  readonly entries: unknown;
 }
 
 /** The numbers of the groups of a chunk's rows, made if need be; valid until the next call. */
@@ -79,6 +81,7 @@ export class ChunkGroups {
       this.waiting = new Int32Array(ROWS_MAX);
     }
     this.vectors = vectors;
+    const before = this.coded;
     this.coded = null;
     const coded: Coded[] = [];
     let size = 1;
@@ -90,18 +93,28 @@ export class ChunkGroups {
       coded.push(one);
     }
     this.coded = coded;
+    // Neighbouring segments share dictionaries: what was met in one need not be looked for in the next.
+    if (before !== null && coded.every((one, i) => isSameCode(one, before[i]!))) return;
     if (this.table.length < size) this.table = new Int32Array(size);
     this.table.fill(-1, 0, size);
   }
 }
 
 function codedOf(column: Column, slot: number): Coded | null {
-  if (column.kind === "dictionary") return { codes: column.codes, first: 0, size: entryCount(column), slot };
+  if (column.kind === "dictionary") {
+    const entries = column.entries ?? column.values;
+    return { codes: column.codes, first: 0, size: entryCount(column), slot, entries };
+  }
   if (column.kind !== "number" || column.nulls !== null || column.hasNaN) return null;
   const size = column.max - column.min + 1;
   // Fractions and infinities have no place in a table.
   if (!(column.data instanceof Int32Array) || !(size <= NUMBERS_MAX)) return null;
-  return { codes: column.data, first: column.min, size, slot };
+  return { codes: column.data, first: column.min, size, slot, entries: null };
+}
+
+/** A code stands for the same value in both. */
+function isSameCode(a: Coded, b: Coded): boolean {
+  return a.entries === b.entries && a.first === b.first && a.size === b.size;
 }
 
 function addCodes(

@@ -51,14 +51,16 @@ export class TextDictionary implements DictionaryColumn {
     readonly entries: TextColumn,
     /** Has made the values, or will. */
     private readonly origin: TextDictionary | null = null,
+    /** Columns that have these entries, and share their memory. */
+    private readonly users = 1,
   ) {
     // Values that are made stay as long as the column.
-    this.bytes = codes.byteLength + entries.bytes + entries.data.length;
+    this.bytes = codes.byteLength + Math.ceil((entries.bytes + entries.data.length) / users);
   }
 
   /** Other rows of the same entries, of which none is made twice. */
   withCodes(codes: Uint8Array | Uint16Array): TextDictionary {
-    return new TextDictionary(codes, this.entries, this);
+    return new TextDictionary(codes, this.entries, this.origin ?? this, this.users);
   }
 
   get values(): readonly Value[] {
@@ -71,6 +73,11 @@ export class TextDictionary implements DictionaryColumn {
 /** How many entries a dictionary has. */
 export function entryCount(column: DictionaryColumn): number {
   return column.entries === undefined ? column.values.length : column.entries.offsets.length - 1;
+}
+
+/** The entries as texts; null: they have no such form. */
+export function entriesOf(column: DictionaryColumn): TextColumn | null {
+  return column.entries ?? textsOf(column.values, column.values.length);
 }
 
 export interface PlainColumn {

@@ -55,6 +55,9 @@ export function buffersOfAnswer({ result }: ReadAnswer): ArrayBuffer[] {
 
 class Stopped extends Error {}
 
+/** The job takes longer than it may. */
+class Late extends Error {}
+
 /** A file was replaced, or is damaged: the statement finds out by itself. */
 class Unreadable extends Error {}
 
@@ -90,6 +93,7 @@ export async function readInThread(job: ReadJob): Promise<ReadAnswer> {
 function reasonOf(error: unknown): (Result & { readonly kind: "none" })["why"] | null {
   if (error instanceof DbError) return error.code;
   if (error instanceof Stopped) return "stopped";
+  if (error instanceof Late) return "late";
   if (error instanceof Unfit) return "unfit";
   const isGone = error instanceof Error && (error as NodeJS.ErrnoException).code === "ENOENT";
   return isGone || error instanceof Unreadable || error instanceof DamagedColumns ? "unreadable" : null;
@@ -177,7 +181,7 @@ function contextOf({ context, parameters, memoryBytesMax, stop }: ReadJob, until
     memoryBytesMax,
     checkpoint: () => {
       if (Atomics.load(stop, 0) !== 0) throw new Stopped();
-      if (performance.now() > until) throw new Unfit();
+      if (performance.now() > until) throw new Late();
     },
     shouldYield: () => false,
     yieldTurn: () => Promise.resolve(),

@@ -145,7 +145,7 @@ export interface ReadAnswer {
     /** Columns by slot. */
     | { readonly kind: "rows"; readonly columns: readonly (readonly SentValue[])[]; readonly count: number }
     /** It cannot be done there, or was stopped. */
-    | { readonly kind: "none"; readonly why: ErrorCode | "stopped" | "unreadable" | "unfit" };
+    | { readonly kind: "none"; readonly why: ErrorCode | "stopped" | "unreadable" | "late" | "unfit" };
   /** About, of the result. */
   readonly bytes: number;
   /** What was read from files, by the place of the segment in the job. */

@@ -34,6 +34,8 @@ const LOOK_MS = 20;
 const UNIT_NANOS_MAX = 20e6;
 /** However long it was thought to take. */
 const JOB_MS_MAX = 100;
+/** Jobs of one scan that may take longer: threads run a statement's code slowly at first, and others need the cores. */
+const LATE_MAX = 4;
 /** A job that no thread has begun after that is done here: threads are busy for others. */
 const BEGIN_MS = 4;
 /** Part of the statement's memory that all answers may take which it has not used up. */
@@ -59,6 +61,7 @@ export class ThreadReads implements Handing {
   private given: ThreadUnit | null = null;
   private isOff = false;
   private addsUp = true;
+  private late = 0;
 
   private constructor(
     private readonly context: ExecContext,
@@ -163,8 +166,9 @@ export class ThreadReads implements Handing {
     }
     const { result } = answer;
     if (result.kind === "none") {
-      // The next ones would fare no better.
-      this.close();
+      // Otherwise the next ones would fare no better.
+      if (result.why !== "late" || ++this.late > LATE_MAX) this.close();
+      else this.release();
       return null;
     }
     if (unit.parts.length > 0 && this.work.canTake?.(result) === false) {

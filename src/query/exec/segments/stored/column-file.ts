@@ -3,8 +3,10 @@
  * build-columns.ts under another name, synced, and renamed; read a page at a time, on demand. Each page and the footer
  * carry a CRC-32, so what is damaged is noticed before anything of it is used.
  *
- *   "TESSCOL2" · pages, each at a multiple of 8 · footer (JSON) · its length u32 · its CRC-32 u32 · "TESSCOL2"
+ *   "TESSCOL3" · pages, each at a multiple of 8 · footer (JSON) · its length u32 · its CRC-32 u32 · "TESSCOL3"
  *   (little-endian)
+ *
+ * Segments one after the other share the dictionary of a text column while they have its entries in common.
  */
 import {
   closeSync,
@@ -18,14 +20,19 @@ import {
   writeSync,
 } from "node:fs";
 import { crc32 } from "node:zlib";
-import type { SqlType } from "../../../../values/values.js";
-import type { StoredForm } from "../column.js";
+import { type SqlType, TEXT } from "../../../../values/values.js";
+import { type Column, entriesOf, type StoredForm, TextDictionary } from "../column.js";
 import { SegmentKeys } from "../segment.js";
-import { decodeColumn, type EncodedPage, encodeColumn, type PageHead } from "./column-page.js";
+import type { TextColumn } from "../text-column.js";
+import { decodeColumn, type EncodedPage, encodeCodes, encodeColumn, type PageHead } from "./column-page.js";
+import { recoded, SharedEntries } from "./shared-entries.js";
 
-const MAGIC = Buffer.from("TESSCOL2");
-/** Dictionaries of texts were JSON there; an older program takes newer files for damaged, and makes them again. */
-const FIRST_MAGIC = Buffer.from("TESSCOL1");
+const MAGIC = Buffer.from("TESSCOL3");
+/**
+ * Each segment had its own dictionaries in the second, and of JSON in the first. An older program takes newer files for
+ * damaged, and makes them again.
+ */
+const OLDER_MAGICS = [Buffer.from("TESSCOL1"), Buffer.from("TESSCOL2")];
 const TAIL_BYTES = 8 + MAGIC.length;
 const ALIGNMENT = 8;
 /** Written between two syncs: the disk is not flooded at once, so that others' syncs do not wait behind it. */
@@ -56,8 +63,16 @@ interface SegmentEntry {
   readonly columns: readonly ColumnPage[];
 }
 
+/** Entries of a dictionary, and how many segments use them. */
+interface DictionaryPage extends Page {
+  readonly head: PageHead;
+  readonly count: number;
+  readonly segments: number;
+}
+
 interface Footer {
   readonly segments: readonly SegmentEntry[];
+  readonly dictionaries?: readonly DictionaryPage[];
 }
 
 /** A file, a page or a footer is not what was written. */
@@ -69,6 +84,10 @@ export type ColumnToWrite = { readonly type: SqlType; readonly column: StoredFor
 export class ColumnFileWriter {
   private readonly file: number;
   private readonly segments: SegmentEntry[] = [];
+  private readonly dictionaries: DictionaryPage[] = [];
+  /** Dictionaries that the next segments may share, by column. */
+  private readonly shared = new Map<number, SharedEntries>();
+  private dictionaryCount = 0;
   private at = 0;
   private unsynced = 0;
 
@@ -94,15 +113,37 @@ export class ColumnFileWriter {
     const keyPage = this.writeKeys(keys);
     const pages: ColumnPage[] = [];
     for (const [id, one] of columns) {
-      const { head, body } = "column" in one ? encodeColumn(one.type, one.column, rows) : one;
+      const { head, body } = "column" in one ? this.encoded(id, one.type, one.column, rows) : one;
       pages.push({ id, head, ...this.writePage(body) });
     }
     this.segments.push({ ...range, rows, keys: keyPage, columns: pages });
   }
 
+  private encoded(id: number, type: SqlType, column: StoredForm, rows: number): EncodedPage {
+    const entries = column.kind === "dictionary" ? entriesOf(column) : null;
+    if (column.kind !== "dictionary" || entries === null) return encodeColumn(type, column, rows);
+    let shared = this.shared.get(id);
+    let codes = shared?.take(entries) ?? null;
+    if (shared === undefined || codes === null) {
+      if (shared !== undefined) this.writeEntries(shared);
+      shared = new SharedEntries(this.dictionaryCount++);
+      this.shared.set(id, shared);
+      codes = shared.take(entries)!;
+    }
+    return encodeCodes(recoded(column.codes, codes), shared.number);
+  }
+
+  private writeEntries(shared: SharedEntries): void {
+    const { count, number, segments } = shared;
+    const { head, body } = encodeColumn(TEXT, shared.column(), count);
+    this.dictionaries[number] = { head, count, segments, ...this.writePage(body) };
+  }
+
   /** The file is there, whole and on disk, or it is not there. */
   finish(): void {
-    const footer = Buffer.from(JSON.stringify({ segments: this.segments } satisfies Footer));
+    for (const shared of this.shared.values()) this.writeEntries(shared);
+    const { segments, dictionaries } = this;
+    const footer = Buffer.from(JSON.stringify({ segments, dictionaries } satisfies Footer));
     const tail = Buffer.alloc(TAIL_BYTES);
     tail.writeUInt32LE(footer.length, 0);
     tail.writeUInt32LE(crc32(footer), 4);
@@ -158,6 +199,10 @@ function commonLength(offsets: Uint32Array): number | null {
   return first;
 }
 
+const NO_CODES = new Uint8Array(0);
+
+const isInSharedMemory = ({ entries }: TextDictionary): boolean => entries.data.buffer instanceof SharedArrayBuffer;
+
 /** Closes files that no segment refers to any more: scans may read on in a file that was replaced. */
 const unused = new FinalizationRegistry<number>((file) => closeSync(file));
 
@@ -167,6 +212,9 @@ export class ColumnFile {
   /** Of the file system: another file under the same path has another one. */
   readonly id: number;
   private readonly file: number;
+  private readonly dictionaryPages: readonly DictionaryPage[];
+  /** Those that some column in memory has. */
+  private readonly dictionaries = new Map<number, WeakRef<TextDictionary>>();
 
   /** Throws DamagedColumns when it is not whole, and the system's error when it cannot be opened. */
   constructor(
@@ -178,7 +226,30 @@ export class ColumnFile {
     const { size, ino } = fstatSync(this.file);
     this.bytes = size;
     this.id = ino;
-    this.segments = this.readFooter().segments.map((entry, number) => new StoredSegment(this, number, entry));
+    const { segments, dictionaries } = this.readFooter();
+    this.segments = segments.map((entry, number) => new StoredSegment(this, number, entry));
+    this.dictionaryPages = dictionaries ?? [];
+  }
+
+  /** A dictionary that segments share, without codes. Throws DamagedColumns. */
+  dictionary(number: number, isShared: boolean): TextDictionary {
+    const known = this.dictionaries.get(number)?.deref();
+    if (known !== undefined && (!isShared || isInSharedMemory(known))) return known;
+    const page = this.dictionaryPages[number]!;
+    return this.keep(number, decodeColumn(TEXT, page.head, this.read(page, isShared), page.count) as TextColumn);
+  }
+
+  /** The column with the entries that other columns in memory have, rather than with a copy of them. */
+  sharing(number: number, { codes, entries }: TextDictionary): TextDictionary {
+    const known = this.dictionaries.get(number)?.deref();
+    const origin = known !== undefined && isInSharedMemory(known) ? known : this.keep(number, entries);
+    return origin.withCodes(codes);
+  }
+
+  private keep(number: number, entries: TextColumn): TextDictionary {
+    const made = new TextDictionary(NO_CODES, entries, null, this.dictionaryPages[number]!.segments);
+    this.dictionaries.set(number, new WeakRef(made));
+    return made;
   }
 
   /** At once, where somebody knows that nobody reads it any more. */
@@ -207,8 +278,8 @@ export class ColumnFile {
     readSync(this.file, tail, 0, TAIL_BYTES, start);
     const length = tail.readUInt32LE(0);
     const magic = tail.subarray(8);
-    if (!(magic.equals(MAGIC) || magic.equals(FIRST_MAGIC)) || length > start)
-      throw new DamagedColumns(`${this.path} is not a column file`);
+    const isKnown = [MAGIC, ...OLDER_MAGICS].some((one) => magic.equals(one));
+    if (!isKnown || length > start) throw new DamagedColumns(`${this.path} is not a column file`);
     // The footer was padded like a page.
     const offset = start - Math.ceil(length / ALIGNMENT) * ALIGNMENT;
     const footer = this.read({ offset, length, crc: tail.readUInt32LE(4) });
@@ -283,7 +354,7 @@ export class StoredSegment {
     return new SegmentKeys(body, offsets, this.file.prefixLength);
   }
 
-  /** Its page as it is in the file. */
+  /** Its page as it is in the file; what it means may depend on a dictionary of the file. */
   readPage(columnId: number): EncodedPage {
     const page = this.pages.get(columnId)!;
     return { head: page.head, body: this.file.read(page) };
@@ -292,6 +363,19 @@ export class StoredSegment {
   /** `isShared`: in memory that threads share. */
   readColumn(columnId: number, type: SqlType, isShared = false): StoredForm {
     const page = this.pages.get(columnId)!;
-    return decodeColumn(type, page.head, this.file.read(page, isShared), this.rows);
+    return this.decoded(type, { head: page.head, body: this.file.read(page, isShared) }, isShared);
+  }
+
+  /** A page of the segment as a column. */
+  decoded(type: SqlType, { head, body }: EncodedPage, isShared = false): StoredForm {
+    return decodeColumn(type, head, body, this.rows, (number) => this.file.dictionary(number, isShared));
+  }
+
+  /** A column that a thread has read, with the file's own entries. */
+  adopted(columnId: number, column: Column): Column {
+    const { head } = this.pages.get(columnId)!;
+    return head.kind === "codes" && column instanceof TextDictionary
+      ? this.file.sharing(head.dictionary, column)
+      : column;
   }
 }

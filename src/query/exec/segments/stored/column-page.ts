@@ -9,6 +9,7 @@ import { encodeRecord, recordDecoder } from "../../../../storage/record-codec.js
 import type { SqlType, Value } from "../../../../values/values.js";
 import {
   type DictionaryColumn,
+  entriesOf,
   entryCount,
   isSegmentable,
   type NumberColumn,
@@ -46,6 +47,8 @@ export type PageHead =
       readonly entryBytes: number;
       readonly texts?: { readonly count: number; readonly isAscii: boolean; readonly hasNulls: boolean };
     }
+  /** Of a dictionary that segments of a file share (column-file.ts). */
+  | { readonly kind: "codes"; readonly width: 1 | 2; readonly dictionary: number }
   | { readonly kind: "text"; readonly isAscii: boolean; readonly hasNulls: boolean; readonly textBytes: number }
   | { readonly kind: "plain"; readonly recordBytes: number };
 
@@ -59,6 +62,12 @@ export interface EncodedPage {
  */
 export function isStorable(type: SqlType): boolean {
   return isSegmentable(type) && type.name !== "vector" && type.name !== "variant" && type.user === undefined;
+}
+
+/** The codes of a column whose entries are stored elsewhere. */
+export function encodeCodes(codes: Uint8Array | Uint16Array, dictionary: number): EncodedPage {
+  const width = codes.BYTES_PER_ELEMENT as 1 | 2;
+  return { head: { kind: "codes", width, dictionary }, body: bytesOf(codes) };
 }
 
 export function encodeColumn(type: SqlType, column: StoredForm, rows: number): EncodedPage {
@@ -78,10 +87,21 @@ export function encodeColumn(type: SqlType, column: StoredForm, rows: number): E
   }
 }
 
-/** `body` begins at a multiple of 8 of its buffer. Throws when the head and the body do not fit each other. */
-export function decodeColumn(type: SqlType, head: PageHead, body: Uint8Array, rows: number): StoredForm {
+/**
+ * `body` begins at a multiple of 8 of its buffer. Throws when the head and the body do not fit each other.
+ * @param dictionaryOf the shared dictionary of that number; absent where there are none.
+ */
+export function decodeColumn(
+  type: SqlType,
+  head: PageHead,
+  body: Uint8Array,
+  rows: number,
+  dictionaryOf: (number: number) => TextDictionary = noDictionary,
+): StoredForm {
   const reader = new BodyReader(body);
   switch (head.kind) {
+    case "codes":
+      return dictionaryOf(head.dictionary).withCodes(head.width === 1 ? reader.bytes(rows) : reader.uint16(rows));
     case "number":
       return decodeNumbers(head, reader, rows);
     case "dictionary": {
@@ -108,6 +128,10 @@ export function decodeColumn(type: SqlType, head: PageHead, body: Uint8Array, ro
   }
 }
 
+function noDictionary(): never {
+  throw new Error("a page refers to a dictionary of another file");
+}
+
 /** Of files that have them as JSON: so that each thread need not read that again. */
 function sharedTexts({ data, offsets, isAscii, nulls }: TextColumn): TextColumn {
   const copy = (bytes: Uint8Array): Uint8Array => {
@@ -123,7 +147,7 @@ function encodeDictionary(column: DictionaryColumn): EncodedPage {
   const { codes } = column;
   const width = codes.BYTES_PER_ELEMENT as 1 | 2;
   const count = entryCount(column);
-  const texts = column.entries ?? textsOf(column.values, count);
+  const texts = entriesOf(column);
   if (texts === null) {
     const entries = Buffer.from(JSON.stringify(column.values));
     return { head: { kind: "dictionary", width, entryBytes: entries.length }, body: joined([bytesOf(codes), entries]) };

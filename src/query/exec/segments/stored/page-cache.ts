@@ -128,7 +128,8 @@ export class CachedPages implements StoredPages {
       this.cache.remove(known);
       this.pages.delete(columnId);
     }
-    this.get(columnId, () => ({ content: column, bytes: column.bytes }));
+    const adopted = this.segment.adopted(columnId, column);
+    this.get(columnId, () => ({ content: adopted, bytes: adopted.bytes }));
   }
 
   forget(): void {

@@ -18,7 +18,6 @@ import { mergedColumn, originsOf, type RowOrigins } from "../corrected-piece.js"
 import { KeyCollector, type SegmentKeys } from "../segment.js";
 import { GrowingTexts, isTextAt } from "../text-column.js";
 import { ColumnFile, type ColumnToWrite, DamagedColumns, type StoredSegment } from "./column-file.js";
-import { decodeColumn, type EncodedPage } from "./column-page.js";
 import { REMOVED, type SegmentPatch } from "./segment-patch.js";
 
 export interface PatchedSegment {
@@ -98,7 +97,7 @@ export class Patcher {
     if (length < ROWS_MIN_SHARE * this.segmentRows || length > ROWS_MAX_SHARE * this.segmentRows) return null;
     const columns = new Map<number, ColumnToWrite>();
     for (const [i, { id, type }] of this.columns.entries()) {
-      const column = mergedPage(type, stored.readPage(id), stored.rows, values[i]!, rows, changes.areInPlace);
+      const column = mergedPage(type, stored, id, values[i]!, rows, changes.areInPlace);
       if (column === null) return null;
       columns.set(id, column);
     }
@@ -151,15 +150,18 @@ function mergedKeys(before: SegmentKeys, decoded: readonly Uint8Array[], { origi
 /** Null: it has to be made of values, because its form is no longer the right one. */
 function mergedPage(
   type: SqlType,
-  page: EncodedPage,
-  count: number,
+  stored: StoredSegment,
+  columnId: number,
   values: readonly Value[],
   rows: RowOrigins,
   areInPlace: boolean,
 ): ColumnToWrite | null {
-  const base = decodeColumn(type, page.head, page.body, count);
+  const page = stored.readPage(columnId);
+  const base = stored.decoded(type, page);
   if (base.kind === "plain") return null;
-  if (areInPlace && isUnchanged(type, base, values, rows.replaced)) return page;
+  // Codes mean something else in another file.
+  const mayKeep = areInPlace && page.head.kind !== "codes";
+  if (mayKeep && isUnchanged(type, base, values, rows.replaced)) return page;
   const merged = mergedColumn(type, base, values, rows);
   switch (merged.kind) {
     case "plain":
