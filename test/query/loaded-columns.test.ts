@@ -192,6 +192,24 @@ t.test("long scans and ANALYZE wait for columns that are being made, short scans
   await loaded.close();
 });
 
+t.test("CREATE INDEX waits for columns that are being made, and makes its entries of them", async (t) => {
+  const loaded = await Loaded.open(t, { ...STORED, awaitedRowsMin: 1000 });
+  const gate = new Ending();
+  loaded.onBuild = () => gate.given;
+  await loaded.insert(1, 3000);
+  await loaded.apply();
+  let isDone = false;
+  const created = loaded.side.run(1, "CREATE INDEX g_b ON g (b)", true).finally(() => {
+    isDone = true;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  t.notOk(isDone);
+  gate.give();
+  t.notMatch(await created, /error/);
+  t.equal(await loaded.side.run(2, "SELECT a FROM g WHERE b = 1 ORDER BY a LIMIT 1"), "[1]");
+  await loaded.close();
+});
+
 t.test("a stop waits for columns of loads, and a start makes those that are missing before it reads", async (t) => {
   const loaded = await Loaded.open(t, { ...STORED, awaitedRowsMin: 1000 });
   let gate = new Ending();

@@ -24,6 +24,7 @@ import { IndexRuns } from "./index-runs.js";
 import { entryPlaces, loadEntry } from "./load-entry.js";
 import { drain, inTurns } from "./operator.js";
 import { compileScan } from "./scan.js";
+import { areSettling, settledSegments } from "./segments/await-segments.js";
 import { TableExpressions } from "./table-expressions.js";
 import {
   entryKey,
@@ -89,6 +90,13 @@ class IndexFill implements RangeFollower {
   }
 
   run(): void | Promise<void> {
+    const { context, layout } = this;
+    const { segments: cache, tenantNumber } = context;
+    if (cache === null || !areSettling(cache, tenantNumber, layout)) return this.fill();
+    return settledSegments(cache, tenantNumber, layout, context).then(() => this.fill());
+  }
+
+  private fill(): void | Promise<void> {
     const { context, rowPrefix, load, key, layout } = this;
     // Entries that were written one by one are not followed: there, writers meanwhile are a conflict.
     const tx = load === null ? context.tx : context.tx.frozen(false);

@@ -17,7 +17,7 @@ import type { Value } from "../../values/values.js";
 import { inTurns } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { SampledColumn } from "./sampled-column.js";
-import { filesOpen, segmentsMade } from "./segments/await-segments.js";
+import { settledSegments } from "./segments/await-segments.js";
 import type { Segment } from "./segments/segment.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import { DamagedColumns } from "./segments/stored/column-file.js";
@@ -110,7 +110,9 @@ export class TableSample {
 
   /** Draws the rows, once. */
   async draw(): Promise<void> {
-    const table = this.work.segments === null ? null : await this.segmentsIn(this.work.segments);
+    const { work, layout } = this;
+    const cache = work.segments;
+    const table = cache === null ? null : await settledSegments(cache, work.tenantNumber, layout, work);
     if (table === null || table.segments.length === 0) return this.drawFromRecords();
     try {
       await this.drawFromSegments(table);
@@ -123,21 +125,6 @@ export class TableSample {
       for (const column of this.columns) column.clear();
       await this.drawFromRecords();
     }
-  }
-
-  /** Once those that are being opened, or made of many rows, are there. */
-  private async segmentsIn(cache: SegmentCache): Promise<TableSegments | null> {
-    const { work, layout } = this;
-    for (;;) {
-      const opening = cache.openingOf(work.tenantNumber, layout);
-      if (opening === null) break;
-      await filesOpen(opening, work);
-    }
-    const making = cache.find(work.tenantNumber, layout, [])?.making ?? [];
-    for (const { awaited } of [...making]) {
-      if (awaited !== undefined && awaited.rows >= cache.sizes.awaitedRowsMin) await segmentsMade(awaited, work);
-    }
-    return cache.find(work.tenantNumber, layout, []);
   }
 
   private put(place: number, record: Uint8Array): void {

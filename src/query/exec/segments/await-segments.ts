@@ -1,9 +1,11 @@
 /**
  * Waits for segments that are being opened or made: they are there sooner than their rows could be read from records.
- * Used by scans and by ANALYZE.
+ * Used by scans, by ANALYZE and by CREATE INDEX.
  */
 import type { CheckedTurns } from "../../../protocol/turns.js";
-import type { AwaitedSegments } from "./table-segments.js";
+import type { TableLayout } from "../table-layout.js";
+import type { SegmentCache } from "./segment-cache.js";
+import type { AwaitedSegments, TableSegments } from "./table-segments.js";
 
 /** Who waits looks this often whether it is to end. */
 const LOOK_MS = 20;
@@ -28,6 +30,34 @@ export async function segmentsMade({ done }: AwaitedSegments, turns: CheckedTurn
     turns.checkpoint();
   }
   await turns.yieldTurn();
+}
+
+/** Segments of the table are being opened, or made of many rows. */
+export function areSettling(cache: SegmentCache, tenantNumber: number, layout: TableLayout): boolean {
+  return cache.openingOf(tenantNumber, layout) !== null || awaitedOf(cache, tenantNumber, layout).length > 0;
+}
+
+/** The table's segments, once those that are being opened, or made of many rows, are there. */
+export async function settledSegments(
+  cache: SegmentCache,
+  tenantNumber: number,
+  layout: TableLayout,
+  turns: CheckedTurns,
+): Promise<TableSegments | null> {
+  for (;;) {
+    const opening = cache.openingOf(tenantNumber, layout);
+    if (opening === null) break;
+    await filesOpen(opening, turns);
+  }
+  for (const awaited of awaitedOf(cache, tenantNumber, layout)) await segmentsMade(awaited, turns);
+  return cache.find(tenantNumber, layout, []);
+}
+
+function awaitedOf(cache: SegmentCache, tenantNumber: number, layout: TableLayout): AwaitedSegments[] {
+  const making = cache.find(tenantNumber, layout, [])?.making ?? [];
+  return [...making].flatMap(({ awaited }) =>
+    awaited !== undefined && awaited.rows >= cache.sizes.awaitedRowsMin ? [awaited] : [],
+  );
 }
 
 function soon(): Promise<void> {
