@@ -90,4 +90,16 @@ export const FOLDER_SEARCHES: readonly Ask[] = [
     sql(`SELECT n_live_tup FROM pg_stat_user_tables WHERE relname = '${table}'`),
     get(`/v1/data/export?table=${table}&format=ndjson`),
   ]),
+  // What is the reader's own of the tables that features keep.
+  sql("SELECT title, message_count FROM tessera_chat_sessions ORDER BY title"),
+  sql("SELECT role, content FROM tessera_chat_messages ORDER BY 2"),
+  sql("SELECT input FROM tessera_responses"),
+  sql("SELECT persona FROM tessera_agent_runs"),
+  sql("SELECT name, about FROM tessera_evaluations ORDER BY 1"),
+  sql("SELECT count(*) FROM tessera_evaluation_scores"),
+  sql("SELECT parameters FROM tessera_recipe_executions"),
+  sql("SELECT name, spec FROM tessera_automl_jobs"),
+  sql("SELECT name FROM tessera_folders"),
+  sql("SELECT collection, path, size, chunks FROM tessera_files"),
+  sql("EXPLAIN ANALYZE SELECT count(*) FROM tessera_files"),
 ];

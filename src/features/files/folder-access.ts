@@ -86,7 +86,7 @@ export async function seenFolders(request: Request, limit: number, offset: numbe
 }
 
 /** A condition on files, behind others, for statements that run with the caller's rights to the collection. */
-export function seenFiles({ name, access }: SeenFolder): string {
+export function seenFiles({ name, access }: Pick<SeenFolder, "name" | "access">): string {
   if (access.sees === "all") return "";
   return ` AND EXISTS (SELECT 1 FROM public."${name}" AS passage WHERE passage.document_id = ${FILES}.id)`;
 }
