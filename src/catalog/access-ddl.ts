@@ -3,9 +3,10 @@ import { sqlError } from "../protocol/errors.js";
 import type { AccessCommand } from "./access-command.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
+import { dropOwned } from "./drop-owned.js";
 import { NOT_NUMBERED } from "./model-access.js";
 
-export function applyAccessCommand(editor: CatalogEditor, command: AccessCommand): DdlOutcome {
+export function applyAccessCommand(editor: CatalogEditor, command: AccessCommand, nowMicros: number): DdlOutcome {
   const { tag, notices, made = [], roles = [], dropped = [], accesses = [], settings = [] } = command;
   for (const role of made) {
     if (editor.view.role(role.name) !== null) throw sqlError("42710", `role "${role.name}" already exists`);
@@ -23,5 +24,7 @@ export function applyAccessCommand(editor: CatalogEditor, command: AccessCommand
     }
     editor.dropRole(role);
   }
-  return { ...NOTHING, tag, notices };
+  if (command.owned === undefined) return { ...NOTHING, tag, notices };
+  const outcome = dropOwned(editor, command.owned, nowMicros);
+  return { ...NOTHING, ...outcome, tag, notices: [...notices, ...(outcome.notices ?? [])] };
 }

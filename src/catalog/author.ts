@@ -45,7 +45,7 @@ export function requireOwner(author: Author | null, what: string, { id, name }: 
  * Whether the author owns the schema of what goes: then it may drop that, whoever owns it, as in PostgreSQL. What
  * features keep, and memories, stay their users'.
  */
-function ownsSchemaOf(author: Author, object: Named & { readonly schema: string }, view: CatalogView): boolean {
+export function ownsSchemaOf(author: Author, object: Named & { readonly schema: string }, view: CatalogView): boolean {
   const schemaId = view.schemaId(object.schema);
   return schemaId !== null && !isKept(object) && !isOfMemories(object) && author.rights.owns(schemaId);
 }

@@ -112,11 +112,11 @@ export class CatalogEditor {
   }
 
   /** What follows from something that the author may do, and is asked for nothing more. */
-  byEngine(work: () => void): void {
+  byEngine<T>(work: () => T): T {
     const { author } = this;
     this.author = null;
     try {
-      work();
+      return work();
     } finally {
       this.author = author;
     }

@@ -5,23 +5,42 @@
 import { sqlError } from "../protocol/errors.js";
 import type { SqlType } from "../values/values.js";
 import type { CatalogEditor } from "./catalog-editor.js";
-import { type TypeDef, usesType } from "./type.js";
+import { isOfType, isRowType, type TypeDef } from "./type.js";
 
 /** Has all columns made of the type dropped; gives their names, for messages. */
 export function condemnColumnsOf(editor: CatalogEditor, typeId: number, spared?: ReadonlySet<number>): string[] {
   const tables = editor.view.tables().filter(({ id }) => spared?.has(id) !== true);
   return tables.flatMap((table) =>
     table.columns.flatMap(({ id, name, type }) => {
-      if (!usesType(type, typeId)) return [];
+      if (!isOfType(type, typeId)) return [];
       editor.condemned.push({ kind: "column", tableId: table.id, columnId: id });
       return [`column ${name} of table ${table.name}`];
     }),
   );
 }
 
-/** Whether values of the type have some of the other one in them. */
+/** Whether it is a domain over the other type, or has attributes of it. */
 export function isMadeOf(type: TypeDef, part: TypeDef): boolean {
-  return type.id !== part.id && partsOf(type).some((each) => usesType(each, part.id));
+  return type.id !== part.id && partsOf(type).some((each) => isOfType(each, part.id));
+}
+
+/**
+ * Has domains over the type dropped, and attributes of it; gives their names, for messages. Rows of tables follow their
+ * columns.
+ */
+export function condemnTypesOf(editor: CatalogEditor, part: TypeDef, spared?: number): string[] {
+  return editor.view.types().flatMap((type) => {
+    if (type.id === spared || isRowType(type) || !isMadeOf(type, part)) return [];
+    if (type.kind !== "composite") {
+      editor.condemned.push({ kind: "type", typeId: type.id });
+      return [`type ${type.name}`];
+    }
+    return type.fields.flatMap((field) => {
+      if (!isOfType(field.type, part.id)) return [];
+      editor.condemned.push({ kind: "attribute", typeId: type.id, name: field.name });
+      return [`column ${field.name} of composite type ${type.name}`];
+    });
+  });
 }
 
 /** The types that a domain or a composite type is made of. */
@@ -42,10 +61,8 @@ export function dropRowColumns(
 ): readonly string[] {
   const row = editor.rowType(table.id);
   if (row === null) return [];
-  const types = editor.view.types().filter((type) => isMadeOf(type, row));
   const columns = condemnColumnsOf(editor, row.id, dropped);
-  for (const { id } of types) editor.condemned.push({ kind: "type", typeId: id });
-  const dependents = [...columns, ...types.map(({ name }) => `type ${name}`)];
+  const dependents = [...columns, ...condemnTypesOf(editor, row)];
   if (dependents.length > 0 && !cascade) {
     throw sqlError("2BP01", `cannot drop table ${table.name} because other objects depend on it`, {
       detail: dependents.map((object) => `${object} depends on type ${table.name}`).join("\n"),

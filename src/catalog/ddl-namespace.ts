@@ -176,7 +176,7 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
   return { ...NOTHING, tag: "DROP SCHEMA", notices, cleared, clearedIndexes };
 }
 
-const tableKind = ({ materialized }: TableDef): string => (materialized ? "materialized view" : "table");
+export const tableKind = ({ materialized }: TableDef): string => (materialized ? "materialized view" : "table");
 
 /** Drops a schema's tables and views with what other schemas have that needs them; the notices are about the latter. */
 function dropRelations(editor: CatalogEditor, tables: readonly TableDef[], views: readonly ViewDef[]): DdlOutcome {

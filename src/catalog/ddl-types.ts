@@ -4,7 +4,7 @@ import type { EnumLabel, SqlType } from "../values/values.js";
 import { alterComposite } from "./alter-composite.js";
 import { requireTypeDropper } from "./author.js";
 import type { CatalogEditor } from "./catalog-editor.js";
-import { condemnColumnsOf, isMadeOf } from "./columns-of-type.js";
+import { condemnColumnsOf, condemnTypesOf } from "./columns-of-type.js";
 import { type DdlOutcome, NOTHING, ownRows, type Verification } from "./ddl-outcome.js";
 import { describeUsers, dropUsers, typeUsersOf } from "./drop-dependents.js";
 import { dropTables } from "./drop-tables.js";
@@ -301,12 +301,11 @@ export function dropType(
   requireTypeDropper(editor.author, type, view);
   const typed = view.tables().filter((table) => table.ofType === type.id);
   const list = type.kind === "range" ? view.typeById(type.multirange.id) : null;
-  const types = view.types().filter((other) => other.id !== list?.id && isMadeOf(other, type));
   const columns = condemnColumnsOf(editor, type.id, new Set(typed.map(({ id }) => id)));
   const dependents = [
     ...columns,
     ...typed.map((table) => `table ${table.name}`),
-    ...types.map((other) => `type ${other.name}`),
+    ...condemnTypesOf(editor, type, list?.id),
     ...describeUsers(typeUsersOf(editor, type)),
   ];
   if (dependents.length > 0 && !cascade) {
@@ -319,7 +318,6 @@ export function dropType(
   const names = typed.map(({ schema, name }) => ({ schema, name, position: 0 }));
   const dropped = dropTables(editor, { kind: "drop table", tables: names, ifExists: true, cascade: true });
   const users = dropUsers(editor, typeUsersOf(editor, type));
-  for (const other of types) editor.condemned.push({ kind: "type", typeId: other.id });
   for (const { notices, cleared, clearedIndexes } of [dropped, users]) {
     gone.notices.push(...notices);
     gone.tables.push(...cleared);

@@ -23,6 +23,7 @@ import type {
 import { applyNamespaceCommand, type PositionOf } from "./ddl-namespace.js";
 import { at, combined, type DdlOutcome, existingTable, NOTHING } from "./ddl-outcome.js";
 import { type ColumnsIn, dropCondemned } from "./drop-condemned.js";
+import { dropsOfOthers } from "./drop-rights.js";
 import { dropTables } from "./drop-tables.js";
 import { applyStatisticsCommand } from "./extended-statistics.js";
 import { addForeignKey, dropReferences } from "./foreign-key-ddl.js";
@@ -67,9 +68,12 @@ export function applyDdl(
   return catalog.change(
     tx,
     (editor) => {
-      const outcome = applied(editor, command, nowMicros, positionOf);
-      if (editor.condemned.length === 0) return outcome;
-      return { ...outcome, ...combined([outcome, dropCondemned(editor, columnsIn, nowMicros)]) };
+      const work = (): DdlOutcome => {
+        const outcome = applied(editor, command, nowMicros, positionOf);
+        if (editor.condemned.length === 0) return outcome;
+        return { ...outcome, ...combined([outcome, dropCondemned(editor, columnsIn, nowMicros)]) };
+      };
+      return dropsOfOthers(author, command, editor.view) ? editor.byEngine(work) : work();
     },
     author,
   );
@@ -138,7 +142,7 @@ function applied(editor: CatalogEditor, command: DdlCommand, nowMicros: number, 
     case "drop property graphs":
       return { ...NOTHING, ...dropPropertyGraphs(editor, command) };
     case "access":
-      return applyAccessCommand(editor, command);
+      return applyAccessCommand(editor, command, nowMicros);
     case "drop views":
       return { ...NOTHING, ...dropViews(editor, command) };
     default:

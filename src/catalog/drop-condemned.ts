@@ -2,6 +2,7 @@
  * What DROP … CASCADE takes as a whole: columns, tables and types. Whatever drops the thing that they need notes them
  * in the editor; they go when that is done. Called by ddl.ts.
  */
+import { alterComposite } from "./alter-composite.js";
 import { alterTable } from "./alter-family.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { Condemned } from "./condemned.js";
@@ -9,6 +10,7 @@ import { type ActionOutcome, combined, selectRows } from "./ddl-outcome.js";
 import { dropType, type Gone } from "./ddl-types.js";
 import { dropTables } from "./drop-tables.js";
 import type { TableDef } from "./table.js";
+import type { TypeDef } from "./type.js";
 
 /** Names of the columns that a stored expression reads. */
 export type ColumnsIn = (sql: string) => readonly string[];
@@ -32,6 +34,7 @@ function dropOne(editor: CatalogEditor, each: Condemned, columnsIn: ColumnsIn, n
   if ("typeId" in each) {
     const type = view.typeById(each.typeId);
     if (type === null) return {};
+    if (each.kind === "attribute") return dropAttribute(editor, type, each.name, columnsIn, nowMicros);
     if (each.kind === "unused type") {
       editor.dropType(type);
       return {};
@@ -53,6 +56,22 @@ function dropOne(editor: CatalogEditor, each: Condemned, columnsIn: ColumnsIn, n
       return name === undefined ? {} : combined(dropColumn(editor, table, name, columnsIn, nowMicros));
     }
   }
+}
+
+function dropAttribute(
+  editor: CatalogEditor,
+  { schema, name: of }: TypeDef,
+  name: string,
+  columnsIn: ColumnsIn,
+  nowMicros: number,
+): ActionOutcome {
+  const reads = (sql: string) => columnsIn(sql).includes(name);
+  const changes = [{ kind: "drop", name, ifExists: true, reads }] as const;
+  return alterComposite(
+    editor,
+    { kind: "alter composite", schema, name: of, changes, cascade: true, position: 0 },
+    nowMicros,
+  );
 }
 
 function dropTable(editor: CatalogEditor, { schema, name }: TableDef): ActionOutcome {

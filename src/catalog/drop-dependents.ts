@@ -28,7 +28,7 @@ import { refersTo } from "./object-reference.js";
 import { removeRule } from "./rule-ddl.js";
 import type { TableDef } from "./table.js";
 import { describeTrigger, dropTriggers, triggersAsking, triggersCalling } from "./trigger-ddl.js";
-import { type TypeDef, usesType } from "./type.js";
+import { isOfType, type TypeDef } from "./type.js";
 
 /** What DROP of several relations took with it. */
 export interface CascadeOutcome {
@@ -185,7 +185,7 @@ export function typeUsersOf(editor: CatalogEditor, type: TypeDef): Users {
   const declared = editor.view
     .functions()
     .filter(({ parameters, returns }) =>
-      [...parameters, { type: returns }].some((of) => usesType(of.type.type, type.id)),
+      [...parameters, { type: returns }].some((of) => isOfType(of.type.type, type.id)),
     );
   return {
     ...users,

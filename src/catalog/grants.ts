@@ -91,10 +91,16 @@ function withoutDependents(grants: readonly Grant[], of: GrantKey, cascade: bool
   return result;
 }
 
-/** Without the role's privileges. `fromPolicies`: policies forget it, too, and one that is about it alone goes. */
-export function withoutRole(access: AccessDef, roleId: number, fromPolicies: boolean): AccessDef {
-  const grants = access.grants.filter(({ grantee, grantor }) => grantee !== roleId && grantor !== roleId);
-  if (!fromPolicies) return { ...access, grants };
+/** Without the role's privileges and, in policies, the role, as far as they may be taken away. One about it alone goes. */
+export function withoutRole(
+  access: AccessDef,
+  roleId: number,
+  may: { readonly grants: (grant: Grant) => boolean; readonly policies: boolean },
+): AccessDef {
+  const grants = access.grants.filter(
+    (grant) => (grant.grantee !== roleId && grant.grantor !== roleId) || !may.grants(grant),
+  );
+  if (!may.policies) return { ...access, grants };
   const policies = access.policies?.flatMap((policy) => {
     const roles = policy.roles.filter((id) => id !== roleId);
     return roles.length === 0 ? [] : [{ ...policy, roles }];

@@ -15,6 +15,9 @@ const NAMES: ReadonlySet<string> = new Set([
   "_chat_sessions",
   "_evaluation_scores",
   "_evaluations",
+  "_file_collections",
+  "_file_documents",
+  "_file_thumbnails",
   "_recipe_executions",
   "_responses",
 ]);

@@ -90,6 +90,12 @@ export function isRowType(type: TypeDef): boolean {
   return type.kind === "composite" && type.rowOf !== undefined;
 }
 
+/** Whether the type is the one with that id, an array of it, or ranges of it: what goes with it. Others only lose a part. */
+export function isOfType({ user, element }: SqlType, id: number): boolean {
+  if (user?.id === id || (element !== null && isOfType(element, id))) return true;
+  return user?.part !== undefined && isOfType(user.part, id);
+}
+
 /** Whether the type is the one with that id, or is made of it. */
 export function usesType(type: SqlType, id: number): boolean {
   if (type.user !== undefined && type.user.id === id) return true;

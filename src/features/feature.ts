@@ -9,6 +9,7 @@ import type { ScalarFunction } from "../query/expr/expr.js";
 import { registerFunction } from "../query/expr/functions/registry.js";
 import { registerTableFunction } from "../query/expr/functions/table-registry.js";
 import type { TableFunction } from "../query/expr/table-function.js";
+import { registerOwnRelation } from "../sql/bind/system/own-relations.js";
 import type { JobKind } from "./jobs/job-kind.js";
 
 export interface Feature {
@@ -16,6 +17,8 @@ export interface Feature {
   readonly handlers?: Handlers;
   readonly functions?: readonly ScalarFunction[];
   readonly tableFunctions?: readonly TableFunction[];
+  /** Relations in which users see what is their own. */
+  readonly ownRelations?: readonly TableFunction[];
   readonly procedures?: readonly Procedure[];
   /** Registers who provides the capabilities that its functions need. */
   readonly provide?: () => void;
@@ -28,6 +31,7 @@ export interface Feature {
 export function install(feature: Feature): void {
   for (const fn of feature.functions ?? []) registerFunction(fn);
   for (const fn of feature.tableFunctions ?? []) registerTableFunction(fn);
+  for (const rows of feature.ownRelations ?? []) registerOwnRelation(rows);
   for (const procedure of feature.procedures ?? []) registerProcedure(procedure);
   feature.provide?.();
   if (feature.part !== undefined) registerPartitionPart(feature.part);

@@ -3,11 +3,16 @@
  * before there are rows, cursors that are fetched from by messages. Made by the session when one asks for it.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
+import type { GraphTables } from "../catalog/graph.js";
 import { permissionDenied } from "../catalog/rights.js";
 import type { ColumnDef, TableDef } from "../catalog/table.js";
 import type { ViewDef } from "../catalog/view.js";
 import { sqlError } from "../protocol/errors.js";
+import type { ExecContext } from "../query/exec/context.js";
+import { checksOf } from "../query/exec/graph-write.js";
+import type { GraphChecks } from "../query/exec/graph-writer.js";
 import type { OutputColumn } from "../query/plan/plan.js";
+import { modifyingNodes } from "../query/plan/walk.js";
 import type { BoundQuery } from "../sql/bind/bound-statement.js";
 import { requireSchema } from "../sql/bind/relation-rights.js";
 import { parseSql } from "../sql/parse/parse.js";
@@ -208,6 +213,36 @@ export class ProtocolSession {
     throw sqlError("0A000", "COPY FROM not supported with row-level security", {
       hint: "Use INSERT statements instead.",
     });
+  }
+
+  /**
+   * As `requireInsert`, for both tables of a graph. Whether policies look at each row that is added: `graphChecks` tells
+   * what they ask.
+   */
+  requireGraphInsert({ nodes, edges }: GraphTables, catalog: CatalogView): boolean {
+    const rights = this.names.rights(catalog);
+    if (rights.matter && [nodes, edges].some(({ id }) => rights.isRestricted(id))) return true;
+    for (const each of [nodes, edges]) this.requireInsert(each, each.columns, catalog);
+    return false;
+  }
+
+  /**
+   * What policies ask of nodes and relationships that are added in the context: what they ask of a CREATE, which is
+   * planned and run for no rows. Throws what CREATE does where it is refused.
+   */
+  async graphChecks(graph: string, context: ExecContext): Promise<GraphChecks | null> {
+    const sql = "UNWIND range(1, 0) AS none CREATE ()-[:ADDED]->()";
+    const { program } = this.planText({ sql, params: {}, language: "cypher", graph });
+    const written = modifyingNodes(program!.plan).find((node) => node.kind === "graphwrite");
+    if (written === undefined) throw new Error("the plan of CREATE writes no graph");
+    // Subqueries of policies that are the same for all rows run now.
+    const operator = program!.open(context);
+    try {
+      while ((await operator.next()) !== null);
+    } finally {
+      operator.close();
+    }
+    return checksOf(written);
   }
 
   /** The table that COPY is to fill. Throws 42P01, and for a view 42501 or 42809. */

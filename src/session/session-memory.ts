@@ -25,6 +25,7 @@ export interface SessionMemory {
   hidesRows(tx: Transaction): boolean;
   /** The same for what acts for the request by statements of its caller, which refuse others' memories themselves. */
   hidesTables(tx: Transaction): boolean;
+  readonly isClients: boolean;
   /**
    * Where tables that features keep for themselves are closed to its statements now, but not to who sent them: whose
    * rights its statements may use at most. Null: that is not so.

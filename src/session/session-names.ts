@@ -81,6 +81,11 @@ export class SessionNames implements SessionMemory {
     if (login.begins) this.begin(login);
   }
 
+  /** Whether the statements are what their user sends: not those of recipes, and not a function's of another role. */
+  get isClients(): boolean {
+    return this.login.begins === true && this.definer === null;
+  }
+
   /** The session's schema of temporary relations. */
   get temporarySchema(): string {
     this.ownSchema ??= newTemporarySchema();

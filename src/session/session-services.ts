@@ -202,6 +202,10 @@ export class SessionServices implements ExecServices, AskingStatement {
     return this.memory.rights(this.catalogView());
   }
 
+  isClients(): boolean {
+    return this.memory.isClients;
+  }
+
   searchPath(): readonly string[] {
     return this.memory.searchPath(this.catalogView());
   }

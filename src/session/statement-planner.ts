@@ -61,7 +61,8 @@ export class StatementPlanner {
 
   private made(text: StatementText, catalog: CatalogView, tx: Transaction): StatementPlan {
     const { tenant } = this;
-    const environment = this.names.environment(catalog, text.own);
+    const names = this.names.environment(catalog, text.own);
+    const environment = this.names.isClients ? { ...names, isSent: true as const } : names;
     return planStatement(text, environment, tenant.statistics.source(tx), graphFinder(tenant, tx, this.tenantName));
   }
 

@@ -3,6 +3,7 @@
  * rights: chats, completions, evaluations, trainings, recipes, media.
  */
 import { type Ask, type Cases, get, post } from "./leak-ask.js";
+import { FOLDER_CASES } from "./leak-folders.js";
 import { SECRET } from "./leak-tenants.js";
 
 const put = (path: string, body: unknown): Ask => ({ method: "PUT", path, body });
@@ -34,6 +35,7 @@ const recipe = {
 };
 
 export const FEATURE_CASES: Cases = {
+  ...FOLDER_CASES,
   "chat.sessions.create": [
     ...[["closed"], ["notes", "closed"], ["none"], ["staff"]].map((collections) =>
       post("/v1/ai/sessions", { title: "x", collections }),

@@ -11,6 +11,7 @@ import { TestServer } from "../e2e/server.js";
 import { derivedRequest, type Objects } from "./derived-request.js";
 import { type Ask, get, post, rpc, sql, tool } from "./leak-ask.js";
 import { FEATURE_CASES } from "./leak-features.js";
+import { FOLDER_SEARCHES, LeakFolders } from "./leak-folders.js";
 import { GRAPH_CASES } from "./leak-graph.js";
 import { QUESTION_CASES } from "./leak-questions.js";
 import { DOCS, fill, MEMORIES, PASSWORD, SECRET, UNREAD, VECTORS } from "./leak-tenants.js";
@@ -41,6 +42,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "graph.match.profile": "graph.match",
   "graph.algorithms.message": "graph.algorithms",
   "mcp.message": "mcp.call",
+  // folder-rights.test.ts follows.
+  "files.progress": "files.get",
   "socket.query": "query.execute",
   "socket.transaction.begin": "transactions.execute",
   "socket.transaction.commit": "transactions.execute",
@@ -174,6 +177,7 @@ const CASES: Readonly<Record<string, readonly Ask[]>> = {
     // Likeness weighs more where no text has the words: the hidden ones do not count.
     search({ query: "rare" }),
     search({ query: `common ${SECRET}` }),
+    ...FOLDER_SEARCHES,
   ],
   "vectors.collections.create": [post("/v1/vectors/collections", { name: "points", dimensions: 2 })],
   "vectors.collections.list": [get("/v1/vectors/collections")],
@@ -310,10 +314,10 @@ const ASKED_TOOLS = new Set(
 
 /** Also in a tool's answer, whose JSON is a text in JSON. */
 const TIMES =
-  /\\?"(?:took_ms|(?:total_)?execution_time_ms|created_at|updated_at|certified_at|valid_from|valid_until|request_id|timestamp|meta)\\?":(?:\\?"[^"]*"|[\d.]+|\{[^}]*\}),?/g;
+  /\\?"(?:took_ms|(?:total_)?execution_time_ms|created_at|updated_at|last_scan_at|found_at|read_at|certified_at|valid_from|valid_until|request_id|timestamp|meta)\\?":(?:\\?"[^"]*"|[\d.]+|\{[^}]*\}),?/g;
 
 /** Names that are made up anew, and digests of texts with a time in them. */
-const MADE_UP = /\b(?:chat|msg|run|eval|job|ds)_[0-9a-z-]{16,}|sha256:[0-9a-f]{64}|Exported at [^"]*Z/g;
+const MADE_UP = /\b(?:chat|msg|run|eval|job|ds|fsc|file)_[0-9a-z-]{16,}|sha256:[0-9a-f]{64}|Exported at [^"]*Z/g;
 
 t.test("each door that filters has a case, and each tool that does", (t) => {
   t.same(
@@ -332,9 +336,18 @@ t.test("each door that filters has a case, and each tool that does", (t) => {
 });
 
 t.test("what is hidden changes no answer", { timeout: 300_000 }, async (t) => {
-  const server = await TestServer.start({ TESSERA_ACTORS: "1" });
-  t.teardown(() => server.stop());
+  const folders = new LeakFolders();
+  const server = await TestServer.start({ TESSERA_ACTORS: "1", ...folders.settings });
+  t.teardown(async () => {
+    await server.stop();
+    folders.end();
+  });
   const [alpha, omega] = [await fill(server, "alpha", true), await fill(server, "omega", false)];
+  for (const [id, hides] of [
+    ["alpha", true],
+    ["omega", false],
+  ] as const)
+    await folders.fill(server, id, hides);
   const tokens = [alpha.token, omega.token];
   const answer = async ({ method = "POST", path, body, type }: Ask, i: number) => {
     const headers: Record<string, string> = type === undefined ? {} : { "content-type": type };
@@ -373,6 +386,8 @@ t.test("what is hidden changes no answer", { timeout: 300_000 }, async (t) => {
   // The same searches find something.
   const found = await answer(CASES["documents.search"]![1]!, 0);
   t.match(found.text, "seen0");
+  const files = await answer(CASES["files.documents"]![0]!, 0);
+  t.match(files, { status: 200, text: '"path":"open.md"' });
   const recalled = await answer(CASES["memory.recall"]![0]!, 0);
   t.match(recalled.text, "another common thing");
 });

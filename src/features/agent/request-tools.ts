@@ -16,7 +16,9 @@ import { readCallOptions } from "../../session/call-options.js";
 import type { AskingStatement } from "../../session/capabilities.js";
 import type { Client } from "../../session/statement-run.js";
 import type { Tenant } from "../../session/tenant.js";
+import { INT8, JSONB, TEXT, TIMESTAMPTZ } from "../../values/values.js";
 import { reasonOf } from "../jobs/background-request.js";
+import { rowsOfUser } from "../statements/own-relation.js";
 import { ownTogether } from "../statements/run-together.js";
 import type { Tool } from "../tools/tool.js";
 import { checkedArguments, findTool } from "../tools/toolbox.js";
@@ -50,6 +52,23 @@ const TRACES = `CREATE TABLE IF NOT EXISTS "_agent_runs" (
   answer text, error text, provider text NOT NULL, model text NOT NULL, steps jsonb NOT NULL,
   input_tokens bigint NOT NULL, output_tokens bigint NOT NULL, started_at timestamptz NOT NULL,
   finished_at timestamptz NOT NULL)`;
+
+/** tessera_agent_runs: a user's own ones in SQL. */
+export const OWN_RUNS = rowsOfUser("_agent_runs", {
+  id: TEXT,
+  persona: TEXT,
+  task: TEXT,
+  status: TEXT,
+  answer: TEXT,
+  error: TEXT,
+  provider: TEXT,
+  model: TEXT,
+  steps: JSONB,
+  input_tokens: INT8,
+  output_tokens: INT8,
+  started_at: TIMESTAMPTZ,
+  finished_at: TIMESTAMPTZ,
+});
 
 /** Agents for one statement: with its tenant's provider, and the rights of its request. */
 export function statementAgents({ tenant, client }: AskingStatement): Agents {

@@ -5,6 +5,7 @@ import { provideCapability } from "../../session/capabilities.js";
 import type { Feature } from "../feature.js";
 import { automlHandlers } from "./automl-routes.js";
 import { AUTOML_FUNCTIONS, EXPERIMENTS, statementModels } from "./sql-functions.js";
+import { OWN_JOBS } from "./tables.js";
 import { trainingJobs } from "./train-job.js";
 import { webhookJobs } from "./webhook.js";
 
@@ -13,6 +14,7 @@ export const automlFeature = {
   handlers: automlHandlers,
   functions: AUTOML_FUNCTIONS,
   tableFunctions: [EXPERIMENTS],
+  ownRelations: [OWN_JOBS],
   provide: () => provideCapability(TRAINED_MODELS, statementModels),
   jobs: [trainingJobs, webhookJobs],
 } satisfies Feature;

@@ -2,6 +2,8 @@
  * The tables of a tenant's trainings, models and data sets, made with the first of them. Those of data sets belong to
  * the tenant, like any other; the others are kept (catalog/kept-tables.ts). The stores beside explain the columns.
  */
+import { FLOAT8, INT8, JSONB, TEXT, TIMESTAMPTZ } from "../../values/values.js";
+import { rowsOfUser } from "../statements/own-relation.js";
 
 export const JOBS = `"_automl_jobs"`;
 export const CHECKPOINTS = `"_automl_checkpoints"`;
@@ -14,6 +16,26 @@ export const DATASET_ROWS = `"_automl_dataset_rows"`;
 export const JOBS_NAME = "_automl_jobs";
 export const MODELS_NAME = "_automl_models";
 export const DATASETS_NAME = "_automl_datasets";
+
+/** tessera_automl_jobs: a user's own trainings in SQL, without the secret of their callbacks. */
+export const OWN_JOBS = rowsOfUser(JOBS_NAME, {
+  id: TEXT,
+  name: TEXT,
+  experiment: TEXT,
+  status: TEXT,
+  phase: TEXT,
+  progress: FLOAT8,
+  current_trial: INT8,
+  total_trials: INT8,
+  best_score: FLOAT8,
+  eta_ms: FLOAT8,
+  spec: JSONB,
+  error: JSONB,
+  model_id: TEXT,
+  created_at: TIMESTAMPTZ,
+  started_at: TIMESTAMPTZ,
+  completed_at: TIMESTAMPTZ,
+});
 
 export const CREATE_TABLES: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS ${JOBS} (

@@ -9,13 +9,14 @@ import type { Statement } from "../../document/document-rows.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 import type { Session } from "../../session/session.js";
+import type { StatementText } from "../../session/statement-run.js";
 import { type Ran, together } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 
 export type PlainRow = Ran["rows"][number];
 
-/** Runs one statement. */
-export type RunStatement = (statement: Statement) => Promise<Ran>;
+/** Runs one statement. `own`: a feature's own, as of `StatementText`. */
+export type RunStatement = (statement: Statement & Pick<StatementText, "own">) => Promise<Ran>;
 
 /** Runs `work` in one transaction and commits it with its answer. */
 export function writeTogether<T>(
@@ -25,7 +26,7 @@ export function writeTogether<T>(
   return together(
     request,
     request,
-    (run, session) => work(({ sql, params }) => run(sql, params), session),
+    (run, session) => work(({ sql, params, own }) => run(sql, params, own), session),
     (tx, answer) => request.commit(tx, answer),
   );
 }

@@ -9,10 +9,11 @@ import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 import { type RunStatement, writeTogether } from "../documents/document-session.js";
 import { workOf } from "./file-jobs.js";
-import { changeFolder, type FilesConcerned, type Folder, readAnew } from "./file-store.js";
+import { changeFolder, type Folder } from "./file-store.js";
 import { alone } from "./file-turns.js";
 import { type FolderOptions, folderOptions, type GivenOptions, optionsIn } from "./folder-options.js";
 import { requireFolderAdmin } from "./make-folder.js";
+import { type FilesConcerned, readAnew } from "./read-anew.js";
 
 /** Where pictures are that have words. */
 const KINDS_WITH_PICTURES: readonly string[] = ["image", "pdf", "video"];
@@ -54,7 +55,10 @@ export async function updateFolder<T>(
   const { paused = folder.paused } = body as { readonly paused?: boolean };
   const options = await changedOptions(request, folder.options, given);
   const write = async (run: RunStatement): Promise<Answer<T>> => {
-    await changeFolder(run, folder.id, { paused, ...(options !== folder.options && { options }) });
+    await changeFolder(run, folder.id, {
+      paused,
+      ...(options !== folder.options && { options: { ...folder, options } }),
+    });
     const concerned = filesConcerned(folder.options, options);
     const now = new Date().toISOString();
     const queued = concerned === null ? 0 : await readAnew(run, folder.id, concerned, now);

@@ -10,6 +10,7 @@ import type { FileTasks } from "../../ingest/file-tasks.js";
 import type { ParsedFile } from "../../ingest/parse/contract.js";
 import type { FoundFile } from "../../ingest/watch/found-file.js";
 import { DbError, type ErrorCode } from "../../protocol/errors.js";
+import type { Session } from "../../session/session.js";
 import { findCollection, type RunStatement, writeTogether } from "../documents/document-session.js";
 import type { Job } from "../jobs/job-kind.js";
 import { withDefinitions } from "../statements/with-definitions.js";
@@ -30,6 +31,7 @@ import {
   removeFile,
 } from "./file-store.js";
 import { besideOthers } from "./file-turns.js";
+import { requireTable, tableOfFolder } from "./folder-access.js";
 import { type Eyes, eyesOf, type LooksVectors, vectorsOf } from "./looks.js";
 import { documentsOf } from "./passages.js";
 import { putThumbnail, removeThumbnails } from "./thumbnails.js";
@@ -249,7 +251,7 @@ export class FileReader {
 
   private hasCollection(): Promise<boolean> {
     return this.job.work(
-      async (request) => withDefinitions(request, (catalog) => catalog.table(null, this.folder.name)) !== null,
+      async (request) => withDefinitions(request, (catalog) => tableOfFolder(catalog, this.folder)) !== null,
     );
   }
 
@@ -264,19 +266,25 @@ export class FileReader {
   }
 
   private write<T>(work: (run: RunStatement, request: Request) => Promise<T>): Promise<T> {
-    return this.job.work((request) => written(request, work));
+    return this.job.work((request) =>
+      written(request, (run, _, session) => {
+        // Who takes the name of a collection that was dropped gets no passages.
+        requireTable(session.catalog, this.folder);
+        return work(run, request);
+      }),
+    );
   }
 }
 
 /** One transaction around `work`, which writes records of files that are this job's own. */
 export async function written<T>(
   request: Request,
-  work: (run: RunStatement, request: Request) => Promise<T>,
+  work: (run: RunStatement, request: Request, session: Session) => Promise<T>,
 ): Promise<T> {
   let result: { readonly value: T } | null = null;
   await besideOthers(request, () =>
-    writeTogether(request, async (run) => {
-      result = { value: await work(run, request) };
+    writeTogether(request, async (run, session) => {
+      result = { value: await work(run, request, session) };
       return {};
     }),
   );

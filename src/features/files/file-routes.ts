@@ -14,37 +14,39 @@ import { CHANGE_FORMS } from "../feed/change-form.js";
 import { JOBS } from "../jobs/jobs.js";
 import { updateFolder } from "./change-folder.js";
 import { workOf } from "./file-jobs.js";
-import {
-  countFiles,
-  type Folder,
-  findFolder,
-  type ListedFile,
-  listFiles,
-  listFolders,
-  readAnew,
-} from "./file-store.js";
+import { countFiles, type Folder, findFolder, hasFile, type ListedFile, listFiles } from "./file-store.js";
 import { alone } from "./file-turns.js";
+import {
+  ownFolder,
+  requireTable,
+  requireWholeFolder,
+  type SeenFolder,
+  seenFiles,
+  seenFolder,
+  seenFolders,
+} from "./folder-access.js";
 import { eventOfRecord, topicOf } from "./folder-events.js";
 import { optionsIn } from "./folder-options.js";
 import { addLooksFields } from "./looks.js";
 import { makeFolder, removeFolder, requireFolderAdmin } from "./make-folder.js";
+import { readAnew } from "./read-anew.js";
 import { THUMBNAIL_TYPE, thumbnailOf, withThumbnails } from "./thumbnails.js";
 
 export const fileHandlers = {
   "files.create": createFolder,
   "files.list": async (request, { query }) => {
     const { limit, offset, page } = numberedPageOf(query);
-    const { folders, total } = await listFolders(request, limit, offset);
+    const { folders, total } = await seenFolders(request, limit, offset);
     const items: ShownFolder[] = [];
     for (const folder of folders) items.push(await shownFolder(request, folder));
     return { plain: { collections: items, total, page, page_size: limit } };
   },
   "files.get": async (request, { params }) => {
-    return { plain: await shownFolder(request, await findFolder(request, params.id!)) };
+    return { plain: await shownFolder(request, await seenFolder(request, params.id!)) };
   },
   "files.update": updateOne,
   "files.delete": async (request, { params, query }) => {
-    const folder = await findFolder(request, params.id!);
+    const folder = await ownFolder(request, params.id!);
     return removeFolder(request, folder, query.retain_data === "true");
   },
   "files.documents": listDocuments,
@@ -98,8 +100,8 @@ function described(folder: Folder) {
   };
 }
 
-async function shownFolder(request: Request, folder: Folder): Promise<ShownFolder> {
-  const { pending, indexed, failed } = await countFiles(request, folder.id);
+async function shownFolder(request: Request, folder: SeenFolder): Promise<ShownFolder> {
+  const { pending, indexed, failed } = await countFiles(request, folder.id, seenFiles(folder));
   const isScanning = workOf(request.partition, request.tenant.number, folder.id)?.isLooking ?? false;
   const total = pending.files + indexed.files + failed.files;
   const status = folder.paused
@@ -113,6 +115,8 @@ async function shownFolder(request: Request, folder: Folder): Promise<ShownFolde
         : "ready";
   return {
     ...described(folder),
+    // It may be about files that the caller may not see.
+    error: folder.access.sees === "all" ? folder.problem : null,
     status,
     files: {
       total,
@@ -132,7 +136,7 @@ async function updateOne(
   request: Request,
   { params, body }: InputOf<"files.update">,
 ): Promise<Answer<ResponseOf<"files.update">>> {
-  const folder = await findFolder(request, params.id!);
+  const folder = await ownFolder(request, params.id!);
   return updateFolder(request, folder, body, (changed, queued) => ({
     plain: { ...described(changed), status: changed.paused ? "paused" : "ingesting", queued },
   }));
@@ -144,11 +148,11 @@ async function listDocuments(
   request: Request,
   { params, query }: InputOf<"files.documents">,
 ): Promise<Answer<ShownFiles>> {
-  const folder = await findFolder(request, params.id!);
+  const folder = await seenFolder(request, params.id!);
   const { limit, offset, page } = numberedPageOf(query);
   // What is being read is pending in its record.
   const status = query.status === "processing" ? "pending" : (query.status ?? null);
-  const { files, total } = await listFiles(request, folder.id, status, limit, offset);
+  const { files, total } = await listFiles(request, folder.id, status, { limit, offset, seen: seenFiles(folder) });
   const work = workOf(request.partition, request.tenant.number, folder.id);
   const pictured = await withThumbnails(
     request,
@@ -193,7 +197,7 @@ function shownFile(file: ListedFile, isReading: boolean): Omit<ShownFiles["docum
 type Queued = ResponseOf<"files.reprocess">;
 
 async function reprocess(request: Request, { params, body }: InputOf<"files.reprocess">): Promise<Answer<Queued>> {
-  const folder = await findFolder(request, params.id!);
+  const folder = await ownFolder(request, params.id!);
   const { document_id: documentId, path } = (body ?? {}) as { readonly document_id?: string; readonly path?: string };
   if (documentId !== undefined && path !== undefined) {
     throw new DbError("invalid_request", 'Send "document_id" or "path", not both.', { field: "path" });
@@ -201,6 +205,7 @@ async function reprocess(request: Request, { params, body }: InputOf<"files.repr
   const one = documentId ?? path ?? null;
   const concerned = one === null ? ({ kind: "all" } as const) : ({ kind: "one", file: one } as const);
   const mark = async (run: RunStatement, session: Session): Promise<Answer<Queued>> => {
+    requireTable(session.catalog, folder);
     await addLooksFields(request, session.contextFor(request).tx, run, folder.name);
     const queued = await readAnew(run, folder.id, concerned, new Date().toISOString());
     if (queued === 0 && one !== null) {
@@ -215,8 +220,10 @@ async function reprocess(request: Request, { params, body }: InputOf<"files.repr
 }
 
 async function thumbnail(request: Request, { params }: Input): Promise<Answer> {
-  const folder = await findFolder(request, params.id!);
-  const image = await thumbnailOf(request, folder.id, params.document_id!);
+  const folder = await seenFolder(request, params.id!);
+  const fileId = params.document_id!;
+  const isSeen = folder.access.sees === "all" || (await hasFile(request, folder.id, fileId, seenFiles(folder)));
+  const image = isSeen ? await thumbnailOf(request, folder.id, fileId) : null;
   if (image === null) {
     throw new DbError("not_found", `There is no thumbnail for a file "${params.document_id!.slice(0, 100)}".`, {
       field: "document_id",
@@ -229,7 +236,9 @@ async function thumbnail(request: Request, { params }: Input): Promise<Answer> {
 }
 
 async function followProgress(request: Request, { body }: Input): Promise<Answer> {
-  const folder = await findFolder(request, body.collection_id);
+  const folder = await seenFolder(request, body.collection_id);
+  const mayFollow = () => requireWholeFolder(request, body.collection_id, folder);
+  mayFollow();
   const id = request.head.params[0]!;
   const form = CHANGE_FORMS[request.wantsMsgpack ? "msgpack" : "json"];
   const way = {
@@ -238,9 +247,10 @@ async function followProgress(request: Request, { body }: Input): Promise<Answer
     errorMessage: (error: DbError) => Buffer.from(messageErrorJson(error, id, request.requestId)),
     errorText: (errorJson: string) => errorJson,
   };
-  await request.partition.part(JOBS).progress.follow(request, topicOf(folder.id), way, async () => ({
+  const read = async () => ({
     message: eventOfRecord(await findFolder(request, folder.id), await countFiles(request, folder.id)),
     isOver: false,
-  }));
+  });
+  await request.partition.part(JOBS).progress.follow(request, topicOf(folder.id), way, read, mayFollow);
   return STREAMED;
 }

@@ -7,7 +7,7 @@ import type { Request } from "../../actor/request.js";
 import type { FileStatus, FoundFile, KnownFile } from "../../ingest/watch/found-file.js";
 import { DbError, type ErrorCode } from "../../protocol/errors.js";
 import type { RunStatement } from "../documents/document-session.js";
-import { rowsOf, timeOf } from "../statements/run-alone.js";
+import { ownRowsOf, timeOf } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { FILES, FOLDERS, FOLDERS_NAME } from "./file-tables.js";
 import { type FolderOptions, folderOptions } from "./folder-options.js";
@@ -16,6 +16,8 @@ export interface Folder {
   readonly id: string;
   /** Of the collection that has the passages. */
   readonly name: string;
+  /** Of that collection; null: it was made before this was recorded. */
+  readonly tableId: number | null;
   /** With all links followed, when it was made. */
   readonly root: string;
   readonly options: FolderOptions;
@@ -77,15 +79,25 @@ export function hasFolders(request: Request): boolean {
 export async function folderById(request: Request, id: string): Promise<Folder | null> {
   if (!hasFolders(request)) return null;
   const sql = `SELECT ${FOLDER_COLUMNS} FROM ${FOLDERS} WHERE id = $1::text`;
-  const [row] = await rowsOf(request, { sql, params: [id] });
+  const [row] = await ownRowsOf(request, { sql, params: [id] });
   return row === undefined ? null : folderOf(row);
+}
+
+/** By the collection's name, in a transaction; null: there is none. */
+export async function folderNamed(
+  run: RunStatement,
+  name: string,
+): Promise<Pick<Folder, "id" | "name" | "tableId"> | null> {
+  const sql = `SELECT id, (options ->> 'table_id')::float8 FROM ${FOLDERS} WHERE name = $1::text`;
+  const [row] = (await run({ own: true, sql, params: [name] })).rows;
+  return row === undefined ? null : { id: row[0] as string, name, tableId: row[1] as number | null };
 }
 
 /** By id, or by the collection's name. Throws not_found. */
 export async function findFolder(request: Request, idOrName: string): Promise<Folder> {
   if (hasFolders(request)) {
     const sql = `SELECT ${FOLDER_COLUMNS} FROM ${FOLDERS} WHERE id = $1::text OR name = $1::text`;
-    const [row] = await rowsOf(request, { sql, params: [idOrName] });
+    const [row] = await ownRowsOf(request, { sql, params: [idOrName] });
     if (row !== undefined) return folderOf(row);
   }
   throw noFolder(idOrName);
@@ -97,19 +109,19 @@ export function noFolder(id: string): DbError {
   });
 }
 
-export async function listFolders(request: Request, limit: number, offset: number) {
-  if (!hasFolders(request)) return { folders: [], total: 0 };
-  const sql = `SELECT ${FOLDER_COLUMNS} FROM ${FOLDERS} ORDER BY created_at, id LIMIT $1::int8 OFFSET $2::int8`;
-  const rows = await rowsOf(request, { sql, params: [limit, offset] });
-  const [counted] = await rowsOf(request, { sql: `SELECT count(*) FROM ${FOLDERS}`, params: [] });
-  return { folders: rows.map(folderOf), total: Number(counted![0]) };
+/** All of the tenant, the oldest first. */
+export async function allFolders(request: Request): Promise<Folder[]> {
+  if (!hasFolders(request)) return [];
+  const sql = `SELECT ${FOLDER_COLUMNS} FROM ${FOLDERS} ORDER BY created_at, id`;
+  return (await ownRowsOf(request, { sql, params: [] })).map(folderOf);
 }
 
 export async function insertFolder(run: RunStatement, folder: Folder, userId: string): Promise<void> {
-  const { id, name, root, options, createdAt } = folder;
+  const { id, name, root, createdAt } = folder;
   await run({
+    own: true,
     sql: `INSERT INTO ${FOLDERS} VALUES ($1, $2, $3, $4::jsonb, false, NULL, $5, $6::timestamptz, $6::timestamptz, NULL)`,
-    params: [id, name, root, JSON.stringify(options), userId, createdAt],
+    params: [id, name, root, recordedOptions(folder), userId, createdAt],
   });
 }
 
@@ -119,7 +131,8 @@ export async function changeFolder(
   id: string,
   change: {
     readonly paused?: boolean;
-    readonly options?: FolderOptions;
+    /** With the rest of the folder, to which they belong. */
+    readonly options?: Pick<Folder, "options" | "tableId">;
     readonly problem?: string | null;
     readonly scannedAt?: string;
   },
@@ -130,40 +143,46 @@ export async function changeFolder(
   const set = (column: string, type: string, value: unknown) =>
     sets.push(`${column} = $${params.push(value)}::${type}`);
   if (paused !== undefined) set("paused", "boolean", paused);
-  if (options !== undefined) set("options", "jsonb", JSON.stringify(options));
+  if (options !== undefined) set("options", "jsonb", recordedOptions(options));
   if (problem !== undefined) set("problem", "text", problem);
   if (scannedAt !== undefined) set("scanned_at", "timestamptz", scannedAt);
   set("updated_at", "timestamptz", new Date().toISOString());
-  const { affected } = await run({ sql: `UPDATE ${FOLDERS} SET ${sets.join(", ")} WHERE id = $1::text`, params });
+  const { affected } = await run({
+    own: true,
+    sql: `UPDATE ${FOLDERS} SET ${sets.join(", ")} WHERE id = $1::text`,
+    params,
+  });
   if (affected === 0) throw noFolder(id);
 }
 
 /** Whether its options are still these. */
 export async function hasOptions(run: RunStatement, { id, options }: Folder): Promise<boolean> {
-  const [row] = (await run({ sql: `SELECT options FROM ${FOLDERS} WHERE id = $1::text`, params: [id] })).rows;
+  const [row] = (await run({ own: true, sql: `SELECT options FROM ${FOLDERS} WHERE id = $1::text`, params: [id] }))
+    .rows;
   if (row === undefined) return false;
-  return JSON.stringify(folderOptions(row[0] as Readonly<Record<string, unknown>>)) === JSON.stringify(options);
+  return JSON.stringify(optionsOf(row[0]).options) === JSON.stringify(options);
 }
 
 /** With what is known of its files. Throws not_found. */
 export async function deleteFolder(run: RunStatement, id: string): Promise<void> {
-  const { affected } = await run({ sql: `DELETE FROM ${FOLDERS} WHERE id = $1::text`, params: [id] });
+  const { affected } = await run({ own: true, sql: `DELETE FROM ${FOLDERS} WHERE id = $1::text`, params: [id] });
   if (affected === 0) throw noFolder(id);
-  await run({ sql: `DELETE FROM ${FILES} WHERE folder_id = $1::text`, params: [id] });
+  await run({ own: true, sql: `DELETE FROM ${FILES} WHERE folder_id = $1::text`, params: [id] });
 }
 
 /** Of all of the tenant's folders. */
 export async function tenantUse(request: Request): Promise<{ readonly files: number; readonly bytes: number }> {
   const sql = `SELECT count(*), coalesce(sum(size), 0)::float8 FROM ${FILES} WHERE status <> 'gone'`;
-  const [row] = await rowsOf(request, { sql, params: [] });
+  const [row] = await ownRowsOf(request, { sql, params: [] });
   return { files: Number(row![0]), bytes: Number(row![1]) };
 }
 
-export async function countFiles(request: Request, folderId: string): Promise<FileCounts> {
+/** `seen`: a condition on files; "": all. */
+export async function countFiles(request: Request, folderId: string, seen = ""): Promise<FileCounts> {
   const none = { files: 0, bytes: 0, chunks: 0 };
   const counts = { pending: none, indexed: none, failed: none, gone: none };
-  const rows = await rowsOf(request, {
-    sql: `SELECT status, count(*), sum(size)::float8, sum(chunks)::float8 FROM ${FILES} WHERE folder_id = $1::text GROUP BY status`,
+  const rows = await ownRowsOf(request, {
+    sql: `SELECT status, count(*), sum(size)::float8, sum(chunks)::float8 FROM ${FILES} WHERE folder_id = $1::text${seen} GROUP BY status`,
     params: [folderId],
   });
   for (const [status, files, bytes, chunks] of rows) {
@@ -181,7 +200,7 @@ export async function knownFiles(
   max: number,
 ): Promise<KnownFile[]> {
   const bound = to === null ? "" : " AND path <= $4::text";
-  const rows = await rowsOf(request, {
+  const rows = await ownRowsOf(request, {
     sql: `SELECT path, status, stamp FROM ${FILES} WHERE folder_id = $1::text AND path > $2::text${bound} ORDER BY path LIMIT $3::int8`,
     params: [folderId, after, max, ...(to === null ? [] : [to])],
   });
@@ -191,19 +210,25 @@ export async function knownFiles(
 /** Null: there is no record of it. */
 export async function fileAt(request: Request, folderId: string, path: string): Promise<FileRecord | null> {
   const sql = `SELECT ${FILE_COLUMNS} FROM ${FILES} WHERE folder_id = $1::text AND path = $2::text`;
-  const [row] = await rowsOf(request, { sql, params: [folderId, path] });
+  const [row] = await ownRowsOf(request, { sql, params: [folderId, path] });
   return row === undefined ? null : recordOf(row);
+}
+
+/** By its id, and if it is seen. */
+export async function hasFile(request: Request, folderId: string, id: string, seen: string): Promise<boolean> {
+  const sql = `SELECT 1 FROM ${FILES} WHERE folder_id = $1::text AND id = $2::text${seen}`;
+  return (await ownRowsOf(request, { sql, params: [folderId, id] })).length > 0;
 }
 
 export async function fileIn(run: RunStatement, folderId: string, path: string): Promise<FileRecord | null> {
   const sql = `SELECT ${FILE_COLUMNS} FROM ${FILES} WHERE folder_id = $1::text AND path = $2::text`;
-  const [row] = (await run({ sql, params: [folderId, path] })).rows;
+  const [row] = (await run({ own: true, sql, params: [folderId, path] })).rows;
   return row === undefined ? null : recordOf(row);
 }
 
 /** Those that are to be read next. */
 export async function dueFiles(request: Request, folderId: string, now: string, max: number): Promise<FileRecord[]> {
-  const rows = await rowsOf(request, {
+  const rows = await ownRowsOf(request, {
     sql: `SELECT ${FILE_COLUMNS} FROM ${FILES} WHERE folder_id = $1::text AND status = 'pending' AND due_at <= $2::timestamptz
           ORDER BY due_at LIMIT $3::int8`,
     params: [folderId, now, max],
@@ -213,7 +238,7 @@ export async function dueFiles(request: Request, folderId: string, now: string, 
 
 /** When the next one is to be read; null: none is. */
 export async function nextDueMs(request: Request, folderId: string): Promise<number | null> {
-  const rows = await rowsOf(request, {
+  const rows = await ownRowsOf(request, {
     sql: `SELECT due_at FROM ${FILES} WHERE folder_id = $1::text AND status = 'pending' ORDER BY due_at LIMIT 1`,
     params: [folderId],
   });
@@ -225,12 +250,12 @@ export async function nextDueMs(request: Request, folderId: string): Promise<num
  * same.
  */
 export async function removableFiles(request: Request, folderId: string, max: number): Promise<FileRecord[]> {
-  const gone = await rowsOf(request, {
+  const gone = await ownRowsOf(request, {
     sql: `SELECT ${FILE_COLUMNS} FROM ${FILES} WHERE folder_id = $1::text AND status = 'gone' ORDER BY due_at LIMIT $2::int8`,
     params: [folderId, max],
   });
   if (gone.length === 0) return [];
-  const sizes = await rowsOf(request, {
+  const sizes = await ownRowsOf(request, {
     sql: `SELECT DISTINCT size FROM ${FILES} WHERE folder_id = $1::text AND status = 'pending' AND attempts <= 1`,
     params: [folderId],
   });
@@ -240,7 +265,7 @@ export async function removableFiles(request: Request, folderId: string, max: nu
 
 /** Records of files that have gone and held that many bytes with that digest. */
 export async function goneWith(request: Request, folderId: string, size: number, hash: string): Promise<FileRecord[]> {
-  const rows = await rowsOf(request, {
+  const rows = await ownRowsOf(request, {
     sql: `SELECT ${FILE_COLUMNS} FROM ${FILES} WHERE folder_id = $1::text AND status = 'gone' AND size = $2::int8 AND hash = $3::text`,
     params: [folderId, size, hash],
   });
@@ -248,7 +273,7 @@ export async function goneWith(request: Request, folderId: string, size: number,
 }
 
 export async function hasGoneOfSize(request: Request, folderId: string, size: number): Promise<boolean> {
-  const rows = await rowsOf(request, {
+  const rows = await ownRowsOf(request, {
     sql: `SELECT 1 FROM ${FILES} WHERE folder_id = $1::text AND status = 'gone' AND size = $2::int8 LIMIT 1`,
     params: [folderId, size],
   });
@@ -257,6 +282,7 @@ export async function hasGoneOfSize(request: Request, folderId: string, size: nu
 
 export async function insertFile(run: RunStatement, folderId: string, file: FoundFile, now: string): Promise<void> {
   await run({
+    own: true,
     sql: `INSERT INTO ${FILES} (folder_id, path, id, status, revision, size, stamp, chunks, attempts, due_at, found_at)
           VALUES ($1, $2, $3, 'pending', 0, $4::int8, $5, 0, 0, $6::timestamptz, $6::timestamptz)
           ON CONFLICT (folder_id, path) DO NOTHING`,
@@ -267,6 +293,7 @@ export async function insertFile(run: RunStatement, folderId: string, file: Foun
 /** It has to be looked at again. */
 export async function fileChanged(run: RunStatement, folderId: string, file: FoundFile, now: string): Promise<void> {
   await run({
+    own: true,
     sql: `UPDATE ${FILES} SET status = 'pending', size = $3::int8, stamp = $4::text, revision = revision + 1, attempts = 0,
             due_at = $5::timestamptz
           WHERE folder_id = $1::text AND path = $2::text`,
@@ -276,6 +303,7 @@ export async function fileChanged(run: RunStatement, folderId: string, file: Fou
 
 export async function fileGone(run: RunStatement, folderId: string, path: string, now: string): Promise<void> {
   await run({
+    own: true,
     sql: `UPDATE ${FILES} SET status = 'gone', revision = revision + 1, due_at = $3::timestamptz
           WHERE folder_id = $1::text AND path = $2::text`,
     params: [folderId, path, now],
@@ -285,6 +313,7 @@ export async function fileGone(run: RunStatement, folderId: string, path: string
 /** Before a file is read, so that one that ends the server is known afterwards. */
 export async function fileBegun(run: RunStatement, folderId: string, path: string): Promise<void> {
   await run({
+    own: true,
     sql: `UPDATE ${FILES} SET attempts = attempts + 1 WHERE folder_id = $1::text AND path = $2::text`,
     params: [folderId, path],
   });
@@ -313,6 +342,7 @@ export async function fileFinished(
 ): Promise<void> {
   const { hash, kind, mediaType, title, metadata, notes, chunks, error } = done;
   await run({
+    own: true,
     sql: `UPDATE ${FILES} SET status = $3::text, hash = $4::text, kind = $5::text, media_type = $6::text, title = $7::text,
             metadata = $8::jsonb, notes = $9::jsonb, chunks = $10::int8, error_code = $11::text, error = $12::text,
             attempts = 0, read_at = $13::timestamptz
@@ -338,6 +368,7 @@ export async function fileFinished(
 /** As it was read before: its content is the same. */
 export async function fileUnchanged(run: RunStatement, folderId: string, path: string): Promise<void> {
   await run({
+    own: true,
     sql: `UPDATE ${FILES} SET status = CASE WHEN error_code IS NULL THEN 'indexed' ELSE 'failed' END, attempts = 0
           WHERE folder_id = $1::text AND path = $2::text`,
     params: [folderId, path],
@@ -346,6 +377,7 @@ export async function fileUnchanged(run: RunStatement, folderId: string, path: s
 
 export async function fileDelayed(run: RunStatement, folderId: string, path: string, dueAt: string): Promise<void> {
   await run({
+    own: true,
     sql: `UPDATE ${FILES} SET due_at = $3::timestamptz WHERE folder_id = $1::text AND path = $2::text`,
     params: [folderId, path, dueAt],
   });
@@ -353,12 +385,13 @@ export async function fileDelayed(run: RunStatement, folderId: string, path: str
 
 export async function removeFile(run: RunStatement, folderId: string, path: string): Promise<void> {
   const sql = `DELETE FROM ${FILES} WHERE folder_id = $1::text AND path = $2::text`;
-  await run({ sql, params: [folderId, path] });
+  await run({ own: true, sql, params: [folderId, path] });
 }
 
 /** The record of a file that lies elsewhere now. */
 export async function moveFile(run: RunStatement, folderId: string, from: string, to: FoundFile): Promise<void> {
   await run({
+    own: true,
     sql: `UPDATE ${FILES} SET path = $3::text, stamp = $4::text, revision = revision + 1, attempts = 0,
             status = CASE WHEN error_code IS NULL THEN 'indexed' ELSE 'failed' END
           WHERE folder_id = $1::text AND path = $2::text`,
@@ -366,60 +399,31 @@ export async function moveFile(run: RunStatement, folderId: string, from: string
   });
 }
 
-/** Files of a folder that must be read again. */
-export type FilesConcerned =
-  | { readonly kind: "all" }
-  /** By its id or its path. */
-  | { readonly kind: "one"; readonly file: string }
-  /**
-   * Those that were read, of these kinds (null: of any) or set aside with one of these errors; and those that are to
-   * be.
-   */
-  | { readonly kind: "read"; readonly kinds: readonly string[] | null; readonly errors: readonly string[] };
-
-function concernedBy(concerned: FilesConcerned): { readonly sql: string; readonly params: readonly unknown[] } {
-  if (concerned.kind === "all") return { sql: "", params: [] };
-  if (concerned.kind === "one") return { sql: " AND (id = $3::text OR path = $3::text)", params: [concerned.file] };
-  const { kinds, errors } = concerned;
-  const read = kinds === null ? "status = 'indexed'" : "status = 'indexed' AND kind = ANY($4::text[])";
-  return {
-    sql: ` AND (${read} OR status = 'failed' AND error_code = ANY($3::text[]) OR status = 'pending')`,
-    params: kinds === null ? [errors] : [errors, kinds],
-  };
-}
-
-/** Marks files to be read again, whatever is known of them. Returns how many. */
-export async function readAnew(
-  run: RunStatement,
-  folderId: string,
-  concerned: FilesConcerned,
-  now: string,
-): Promise<number> {
-  const which = concernedBy(concerned);
-  const { affected } = await run({
-    sql: `UPDATE ${FILES} SET status = 'pending', hash = NULL, revision = revision + 1, attempts = 0, due_at = $2::timestamptz
-          WHERE folder_id = $1::text AND status <> 'gone'${which.sql}`,
-    params: [folderId, now, ...which.params],
-  });
-  return affected;
-}
-
 export async function listFiles(
   request: Request,
   folderId: string,
   status: string | null,
-  limit: number,
-  offset: number,
+  { limit, offset, seen }: { readonly limit: number; readonly offset: number; readonly seen: string },
 ): Promise<{ readonly files: readonly ListedFile[]; readonly total: number }> {
-  const where = `folder_id = $1::text AND ${status === null ? "status <> 'gone'" : "status = $2::text"}`;
+  const where = `folder_id = $1::text AND ${status === null ? "status <> 'gone'" : "status = $2::text"}${seen}`;
   const params = [folderId, ...(status === null ? [] : [status])];
-  const rows = await rowsOf(request, {
+  const rows = await ownRowsOf(request, {
     sql: `SELECT ${LISTED_COLUMNS} FROM ${FILES} WHERE ${where} ORDER BY path
           LIMIT $${params.length + 1}::int8 OFFSET $${params.length + 2}::int8`,
     params: [...params, limit, offset],
   });
-  const [counted] = await rowsOf(request, { sql: `SELECT count(*) FROM ${FILES} WHERE ${where}`, params });
+  const [counted] = await ownRowsOf(request, { sql: `SELECT count(*) FROM ${FILES} WHERE ${where}`, params });
   return { files: rows.map(listedOf), total: Number(counted![0]) };
+}
+
+/** The collection's number is recorded beside them. */
+function recordedOptions({ options, tableId }: Pick<Folder, "options" | "tableId">): string {
+  return JSON.stringify(tableId === null ? options : { ...options, table_id: tableId });
+}
+
+function optionsOf(recorded: unknown): Pick<Folder, "options" | "tableId"> {
+  const { table_id: tableId = null, ...options } = recorded as Readonly<Record<string, unknown>>;
+  return { options: folderOptions(options), tableId: tableId as number | null };
 }
 
 function folderOf(row: Row): Folder {
@@ -428,7 +432,7 @@ function folderOf(row: Row): Folder {
     id: id as string,
     name: name as string,
     root: root as string,
-    options: folderOptions(options as Readonly<Record<string, unknown>>),
+    ...optionsOf(options),
     paused: paused as boolean,
     problem: problem as string | null,
     createdAt: timeOf(createdAt),

@@ -7,11 +7,14 @@
 import { CALLER, type Request } from "../../actor/request.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { ExecContext } from "../../query/exec/context.js";
+import { need } from "../../query/expr/capability.js";
 import type { DeferredContext, DeferredEvaluation, ScalarFunction } from "../../query/expr/expr.js";
 import { deferredFn } from "../../query/expr/functions/define.js";
+import { SYSTEM } from "../../sql/bind/system/system-view.js";
 import { BOOL, JSONB, type Json, TEXT, type Value } from "../../values/values.js";
 import type { RunStatement } from "../documents/document-session.js";
-import { FOLDERS } from "./file-tables.js";
+import { folderNamed } from "./file-store.js";
+import { accessToFolder, requireOwner } from "./folder-access.js";
 import { eraseFolder, prepareFolder, writeFolder } from "./make-folder.js";
 
 /** `retains`: the collection with the passages stays. */
@@ -61,8 +64,8 @@ function changing(
 
 async function changeIn(request: Request, change: FolderChange, context: DeferredContext): Promise<string> {
   const { live, tx } = context as DeferredContext & ExecContext;
-  const run: RunStatement = async ({ sql, params }) => {
-    const { rows, count } = await context.run(sql, params, Number.MAX_SAFE_INTEGER);
+  const run: RunStatement = async ({ sql, params, own }) => {
+    const { rows, count } = await context.run(sql, params, Number.MAX_SAFE_INTEGER, own);
     return { rows, affected: count };
   };
   if (change.kind === "create") {
@@ -72,14 +75,14 @@ async function changeIn(request: Request, change: FolderChange, context: Deferre
     return `Collection "${folder.name}" created (${folder.id}): ${plan.files} files, ${plan.bytes} bytes.`;
   }
   const found = request.tenant.catalog.view(live ?? tx).table(null, "_file_collections") !== null;
-  const sql = `SELECT id, name FROM ${FOLDERS} WHERE name = $1::text`;
-  const [row] = found ? (await run({ sql, params: [change.name] })).rows : [];
-  if (row === undefined) {
+  const folder = found ? await folderNamed(run, change.name) : null;
+  const access = folder === null ? null : accessToFolder(need(context, SYSTEM).currentRights(), folder);
+  if (folder === null || access!.sees === "nothing") {
     const text = `filesystem collection "${change.name}" does not exist`;
     if (change.ifExists) return `The ${text}, so nothing was dropped.`;
     throw sqlError("42P01", text, { hint: "DROP TABLE drops a collection that follows no folder." });
   }
-  const [id, name] = row as [string, string];
-  await eraseFolder(request, { id, name }, change.retains, live ?? tx, run);
-  return `Collection "${name}" dropped.`;
+  requireOwner(access!, folder.name);
+  await eraseFolder(request, folder, change.retains, live ?? tx, run);
+  return `Collection "${folder.name}" dropped.`;
 }

@@ -48,7 +48,7 @@ export function optionsIn(body: Given): GivenOptions {
   return Object.fromEntries(OPTION_NAMES.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])));
 }
 
-/** Throws invalid_request with the field. Also for records, since a tenant can write those. */
+/** Throws invalid_request with the field. Also for records, since administrators can write those. */
 export function folderOptions(given: Given): FolderOptions {
   const unknown = Object.keys(given).find((name) => !(OPTION_NAMES as readonly string[]).includes(name));
   if (unknown !== undefined) throw invalid(unknown, `is no option; known: ${OPTION_NAMES.join(", ")}`);

@@ -18,9 +18,10 @@ import { ownerOf } from "../jobs/background-request.js";
 import { deleteJob, putJob } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
 import { fileTasksOf, jobName, workOf } from "./file-jobs.js";
-import { deleteFolder, type Folder, insertFolder, listFolders, newId } from "./file-store.js";
+import { allFolders, deleteFolder, type Folder, insertFolder, newId } from "./file-store.js";
 import { CREATE_TABLES, FOLDERS_NAME, passageSchema, THUMBNAILS_NAME } from "./file-tables.js";
 import { alone } from "./file-turns.js";
+import { tableOfFolder } from "./folder-access.js";
 import { type FolderOptions, folderOptions } from "./folder-options.js";
 import { type IngestPlan, planOf } from "./ingest-plan.js";
 import { addLooksFields } from "./looks.js";
@@ -77,11 +78,11 @@ export async function writeFolder(
   // A client hears nothing of the tables behind its collection, as it would of those that are there already.
   const { catalog } = request.tenant;
   const isThere = [FOLDERS_NAME, THUMBNAILS_NAME].every((name) => catalog.view(tx).table(null, name) !== null);
-  if (!isThere) for (const sql of CREATE_TABLES) await run({ sql, params: [] });
+  if (!isThere) for (const sql of CREATE_TABLES) await run({ own: true, sql, params: [] });
   const schema = readSchema(passageSchema(folder.options.embed_text));
-  await createCollectionIn(request, tx, run, folder.name, schema);
+  const { table } = await createCollectionIn(request, tx, run, folder.name, schema);
   await addLooksFields(request, tx, run, folder.name);
-  await insertFolder(run, folder, request.head.userId);
+  await insertFolder(run, { ...folder, tableId: table.id }, request.head.userId);
   putJob(tx, record);
 }
 
@@ -103,11 +104,11 @@ export async function makeFolder<T>(
 function newFolder(name: string, { path }: AllowedFolder, options: FolderOptions): Folder {
   const now = new Date().toISOString();
   const times = { createdAt: now, updatedAt: now, scannedAt: null };
-  return { id: newId("fsc"), name, root: path, options, paused: false, problem: null, ...times };
+  return { id: newId("fsc"), name, tableId: null, root: path, options, paused: false, problem: null, ...times };
 }
 
 async function checkRoom(request: Request, max: number): Promise<void> {
-  const { total } = await listFolders(request, 1, 0);
+  const { length: total } = await allFolders(request);
   if (total < max) return;
   throw new DbError("rate_limited", `The tenant already has ${total} filesystem collections, which is the limit.`, {
     hint: "Delete one, or ask the operator to raise collections_per_tenant_max of [files].",
@@ -126,14 +127,15 @@ async function readablePlan(make: () => Promise<IngestPlan>, field: string): Pro
 /** In the transaction `tx`. `retains`: its collection of passages stays, as one like any other. */
 export async function eraseFolder(
   request: Request,
-  { id, name }: Pick<Folder, "id" | "name">,
+  folder: Pick<Folder, "id" | "name" | "tableId">,
   retains: boolean,
   tx: Transaction,
   run: RunStatement,
 ): Promise<void> {
+  const { id, name } = folder;
   await deleteFolder(run, id);
   await removeThumbnails(request, run, id, null);
-  const hasTable = request.tenant.catalog.view(tx).table(null, name) !== null;
+  const hasTable = tableOfFolder(request.tenant.catalog.view(tx), folder) !== null;
   if (!retains && hasTable) await run({ sql: `DROP TABLE public."${name}"`, params: [] });
   deleteJob(tx, jobName(request.tenant.number, id));
 }

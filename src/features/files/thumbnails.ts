@@ -6,7 +6,7 @@
 
 import type { Request } from "../../actor/request.js";
 import type { RunStatement } from "../documents/document-session.js";
-import { rowsOf } from "../statements/run-alone.js";
+import { ownRowsOf } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { CREATE_THUMBNAILS, THUMBNAILS, THUMBNAILS_NAME } from "./file-tables.js";
 
@@ -24,8 +24,9 @@ export async function putThumbnail(
   fileId: string,
   image: Uint8Array,
 ): Promise<void> {
-  if (!hasThumbnails(request)) await run({ sql: CREATE_THUMBNAILS, params: [] });
+  if (!hasThumbnails(request)) await run({ own: true, sql: CREATE_THUMBNAILS, params: [] });
   await run({
+    own: true,
     sql: `INSERT INTO ${THUMBNAILS} VALUES ($1::text, $2::text, decode($3::text, 'base64'))`,
     params: [folderId, fileId, Buffer.from(image).toString("base64")],
   });
@@ -41,14 +42,14 @@ export async function removeThumbnails(
   if (!hasThumbnails(request)) return;
   const one = fileId === null ? "" : " AND file_id = $2::text";
   const sql = `DELETE FROM ${THUMBNAILS} WHERE folder_id = $1::text${one}`;
-  await run({ sql, params: [folderId, ...(fileId === null ? [] : [fileId])] });
+  await run({ own: true, sql, params: [folderId, ...(fileId === null ? [] : [fileId])] });
 }
 
 /** Null: the file has none, or there is no such file. */
 export async function thumbnailOf(request: Request, folderId: string, fileId: string): Promise<Buffer | null> {
   if (!hasThumbnails(request)) return null;
   const sql = `SELECT encode(image, 'base64') FROM ${THUMBNAILS} WHERE folder_id = $1::text AND file_id = $2::text`;
-  const [row] = await rowsOf(request, { sql, params: [folderId, fileId] });
+  const [row] = await ownRowsOf(request, { sql, params: [folderId, fileId] });
   return row === undefined ? null : Buffer.from(row[0] as string, "base64");
 }
 
@@ -60,6 +61,6 @@ export async function withThumbnails(
 ): Promise<ReadonlySet<string>> {
   if (fileIds.length === 0 || !hasThumbnails(request)) return new Set();
   const sql = `SELECT file_id FROM ${THUMBNAILS} WHERE folder_id = $1::text AND file_id = ANY($2::text[])`;
-  const rows = await rowsOf(request, { sql, params: [folderId, fileIds] });
+  const rows = await ownRowsOf(request, { sql, params: [folderId, fileIds] });
   return new Set(rows.map(([id]) => id as string));
 }

@@ -25,6 +25,7 @@ export class Jobs implements PartitionPart {
 
   definitionsChanged(tenant: Tenant): void {
     this.queue.look(tenant.number, FILE_JOBS);
+    this.progress.definitionsChanged(tenant.number);
   }
 
   undone(): void {

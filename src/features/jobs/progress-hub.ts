@@ -66,14 +66,15 @@ export class ProgressHub {
 
   /**
    * The request becomes a subscription to the topic. `read` returns the state from records, for the time before the
-   * first message, and whether that is the end. Resolves when the request has ended and the subscription goes on alone,
-   * or has ended.
+   * first message, and whether that is the end. `mayFollow` throws where the caller may not, or not any more. Resolves
+   * when the request has ended and the subscription goes on alone, or has ended.
    */
   async follow(
     request: FollowingRequest,
     name: string,
     way: Way,
     read: () => Promise<{ readonly message: ProgressMessage; readonly isOver: boolean }>,
+    mayFollow: () => void = () => undefined,
   ): Promise<void> {
     const { output } = this;
     const { number: tenant } = request.tenant;
@@ -83,7 +84,7 @@ export class ProgressHub {
       throw new DbError("rate_limited", why);
     }
     const topic = this.topicOf(tenant, name);
-    const follower = new Follower(request.id, way, output, () => this.leave(tenant, name, topic, follower));
+    const follower = new Follower(request.id, way, output, mayFollow, () => this.leave(tenant, name, topic, follower));
     topic.joining++;
     try {
       // What ends from here on is seen in the topic.
@@ -107,12 +108,20 @@ export class ProgressHub {
         return;
       }
       if (this.isLeft) throw new DbError("subscription_interrupted", PARTITION_LEFT);
+      mayFollow();
       const channel = this.join(tenant, topic, follower);
       output.joined(request.id, channel);
       output.listen(request.id, follower);
     } finally {
       topic.joining--;
       this.forgetUnused(tenant, name, topic);
+    }
+  }
+
+  /** Followers who may not follow any more are told. */
+  definitionsChanged(tenant: number): void {
+    for (const { channels } of [...(this.topics.get(tenant)?.values() ?? [])]) {
+      for (const { followers } of [...channels.values()]) for (const follower of [...followers]) follower.askAgain();
     }
   }
 
@@ -189,8 +198,18 @@ class Follower implements Subscriber {
     private readonly id: number,
     readonly way: Way,
     private readonly output: LiveOutput,
+    private readonly mayFollow: () => void,
     readonly left: () => void,
   ) {}
+
+  askAgain(): void {
+    try {
+      this.mayFollow();
+    } catch (error) {
+      if (!(error instanceof DbError)) throw error;
+      this.end(error.status, this.way.errorMessage(error));
+    }
+  }
 
   written(message: ProgressMessage): Uint8Array {
     return this.way.form.whole(this.way.id, writtenIn(this.way.form, message));

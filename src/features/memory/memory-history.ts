@@ -1,10 +1,9 @@
 /** MEMORY_HISTORY(namespace, id): a memory with all that it superseded and that superseded it, the oldest first. */
 import type { ExecContext } from "../../query/exec/context.js";
 import type { EvalContext } from "../../query/expr/expr.js";
-import type { TableFunction } from "../../query/expr/table-function.js";
+import { MadeRows, type TableFunction } from "../../query/expr/table-function.js";
 import { recordOf, TEXT, TIMESTAMPTZ, type Value } from "../../values/values.js";
 import { findTable, namespaceOf } from "./memory-namespace.js";
-import { MadeRows } from "./recall.js";
 
 const ROW = recordOf([
   { name: "id", type: TEXT },

@@ -19,7 +19,7 @@ import { deferredContext } from "../../query/exec/deferred-call.js";
 import { need } from "../../query/expr/capability.js";
 import type { EvalContext } from "../../query/expr/expr.js";
 import { EMBEDDING } from "../../query/expr/functions/models.js";
-import type { TableFunction, TableRows } from "../../query/expr/table-function.js";
+import { MadeRows, type TableFunction } from "../../query/expr/table-function.js";
 import { FLOAT8, INT4, recordOf, TEXT, TIMESTAMPTZ, type Value } from "../../values/values.js";
 import { findTable, type MemoryTable, namespaceOf } from "./memory-namespace.js";
 import { objectOf, timeOption } from "./memory-options.js";
@@ -73,22 +73,6 @@ export function heldCondition(table: MemoryTable, options: Pick<Options, "asOf" 
     return table.hasHistory && !options.includesSuperseded ? `${isHeld} AND ${until}` : isHeld;
   }
   return table.hasHistory && !options.includesSuperseded ? "valid_until IS NULL" : "true";
-}
-
-/** Rows that one call has made, given out piece by piece. */
-export class MadeRows implements TableRows {
-  private rows: readonly (readonly Value[])[] | null = null;
-  private given = 0;
-
-  constructor(private readonly make: () => Promise<readonly (readonly Value[])[]>) {}
-
-  async next(out: readonly Value[][], at: number, max: number): Promise<number> {
-    this.rows ??= await this.make();
-    const rows = this.rows.slice(this.given, this.given + max);
-    for (const [i, row] of rows.entries()) for (let c = 0; c < out.length; c++) out[c]![at + i] = row[c]!;
-    this.given += rows.length;
-    return rows.length;
-  }
 }
 
 async function recall(context: ExecContext, args: readonly Value[]): Promise<readonly (readonly Value[])[]> {

@@ -9,6 +9,8 @@ import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { RESPONSE_CHAIN_MAX, RESPONSES_KEPT } from "../../protocol/limits.js";
 import type { Answer } from "../../session/answer.js";
+import { JSONB, TEXT, TIMESTAMPTZ } from "../../values/values.js";
+import { rowsOfUser } from "../statements/own-relation.js";
 import { ownRowsOf } from "../statements/run-alone.js";
 import { ownTogether, type Run } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
@@ -26,6 +28,15 @@ const TIDIED_EVERY = 64;
 export interface StoredResponse extends Item, Omit<ResponseOf<"openai.responses.get">, "output"> {
   readonly output: readonly Item[];
 }
+
+/** tessera_responses: a user's own ones in SQL. */
+export const OWN_RESPONSES = rowsOfUser(NAME, {
+  id: TEXT,
+  previous_id: TEXT,
+  created_at: TIMESTAMPTZ,
+  input: JSONB,
+  response: JSONB,
+});
 
 const hasResponses = (request: Request) => withDefinitions(request, (catalog) => catalog.table(null, NAME)) !== null;
 

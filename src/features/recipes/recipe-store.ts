@@ -11,6 +11,8 @@ import { RECIPE_EXECUTIONS_KEPT, RECIPES_MAX } from "../../protocol/limits.js";
 import { type Recipe, recipeOf } from "../../recipe/recipe.js";
 import { compareVersions } from "../../recipe/semver.js";
 import { isAdministrator } from "../../session/owner.js";
+import { FLOAT8, INT8, JSONB, TEXT, TIMESTAMPTZ } from "../../values/values.js";
+import { rowsOfUser } from "../statements/own-relation.js";
 import { ownRowsOf, rowsOf, timeOf } from "../statements/run-alone.js";
 import { ownTogether, type Run } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
@@ -88,6 +90,20 @@ export const CREATE_TABLES: readonly string[] = [
 const ENTRY = "id, version, name, description, category, tags, digest, signed_by, source_url, certificate, created_at";
 const EXECUTION =
   "id, recipe_id, version, status, user_id, parameters, steps, error, statements_executed, execution_time_ms, started_at";
+
+/** tessera_recipe_executions: a user's own ones in SQL. */
+export const OWN_EXECUTIONS = rowsOfUser("_recipe_executions", {
+  id: TEXT,
+  recipe_id: TEXT,
+  version: TEXT,
+  status: TEXT,
+  parameters: JSONB,
+  steps: JSONB,
+  error: JSONB,
+  statements_executed: INT8,
+  execution_time_ms: FLOAT8,
+  started_at: TIMESTAMPTZ,
+});
 
 export function hasTables(request: Request): boolean {
   return withDefinitions(request, (catalog) => catalog.table("public", "_recipe_executions")) !== null;

@@ -4,7 +4,7 @@ import { DbError } from "../../protocol/errors.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import { plainRows } from "../../session/sql-result.js";
-import type { Client, StatementText } from "../../session/statement-run.js";
+import type { Client } from "../../session/statement-run.js";
 
 const ATTEMPTS_MAX = 4;
 
@@ -14,8 +14,8 @@ export interface Ran {
   readonly affected: number;
 }
 
-/** Runs one of the statements. */
-export type Run = (sql: string, params: readonly unknown[]) => Promise<Ran>;
+/** Runs one of the statements. `own`: it is a feature's own, as those of `ownTogether` all are. */
+export type Run = (sql: string, params: readonly unknown[], own?: true) => Promise<Ran>;
 
 type Commit<T> = (tx: Parameters<Request["commitPart"]>[0], done: T) => void;
 
@@ -29,7 +29,7 @@ export function ownTogether<T>(
   work: (run: Run) => Promise<T>,
   commit: Commit<T>,
 ): Promise<T> {
-  return inOne(request, client, work, commit, { own: true });
+  return inOne(request, client, work, commit, true);
 }
 
 /** Runs `work` in one transaction, and again if it lost against a concurrent change; `commit` commits it. */
@@ -39,7 +39,7 @@ export function together<T>(
   work: (run: Run, session: Session) => Promise<T>,
   commit: Commit<T>,
 ): Promise<T> {
-  return inOne(request, client, work, commit, {});
+  return inOne(request, client, work, commit);
 }
 
 async function inOne<T>(
@@ -47,13 +47,14 @@ async function inOne<T>(
   client: Client,
   work: (run: Run, session: Session) => Promise<T>,
   commit: Commit<T>,
-  how: Pick<StatementText, "own">,
+  allOwn?: true,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     const session = new Session(request.tenant, sessionOptions(request, "routes"));
     session.begin({});
-    const run: Run = async (sql, params) => {
-      const whole = { sql, params, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request: client, ...how };
+    const run: Run = async (sql, params, own = allOwn) => {
+      const text = own === undefined ? { sql, params } : { sql, params, own };
+      const whole = { ...text, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request: client };
       const { rows, rowsAffected } = await session.execute(whole, (tx) => tx.rollback());
       return { rows: rows.plain!, affected: rowsAffected ?? 0 };
     };

@@ -124,7 +124,7 @@ const path = "/v1/filesystem-collections";
 export const fileEndpoints = [
   {
     name: "files.create",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path,
     summary:
@@ -146,7 +146,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.list",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path,
     summary: "The tenant's filesystem collections.",
@@ -159,7 +159,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.get",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: `${path}/{id}`,
     summary: "One filesystem collection and its progress.",
@@ -171,7 +171,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.update",
-    door: "whole",
+    door: "statements",
     method: "PATCH",
     path: `${path}/{id}`,
     summary:
@@ -195,7 +195,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.delete",
-    door: "whole",
+    door: "statements",
     method: "DELETE",
     path: `${path}/{id}`,
     summary: "Stop watching the folder. Its collection is dropped too, unless retain_data is true.",
@@ -208,7 +208,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.documents",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: `${path}/{id}/documents`,
     summary: "Its files in the order of their paths, each with its status.",
@@ -222,7 +222,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.reprocess",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: `${path}/{id}/reprocess`,
     summary: "Read all files again, or one, including failed ones.",
@@ -241,7 +241,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.thumbnail",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: `${path}/{id}/documents/{document_id}/thumbnail`,
     summary: `A thumbnail of an image or a video: WebP, at most ${THUMBNAIL_PIXELS} pixels wide and high.`,
@@ -256,7 +256,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.progress.connect",
-    door: "whole",
+    door: "none",
     method: "GET",
     path: "/ws/filesystem-collections/{id}/progress",
     summary:
@@ -269,7 +269,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.progress",
-    door: "whole",
+    door: "statements",
     method: "MESSAGE",
     path: "/ws",
     messages: ["files.follow"],

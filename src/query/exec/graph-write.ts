@@ -85,7 +85,8 @@ function tablesOf(plan: GraphWritePlan, compile: (plan: Plan) => Open): TableFor
   return (step) => compileMergeTable(step, plan.graph, compile);
 }
 
-function checksOf({ policies }: GraphWritePlan): GraphChecks | null {
+/** What policies ask of what the plan writes; null: none decides. */
+export function checksOf({ policies }: Pick<GraphWritePlan, "policies">): GraphChecks | null {
   if (policies === undefined) return null;
   const compiled = (of: EntityPolicies | null): EntityChecks | null => {
     if (of === null) return null;

@@ -113,3 +113,19 @@ export function tableFn(
     open: (_context: EvalContext, values: readonly Value[]) => open(...values),
   });
 }
+
+/** Rows that one call has made, given out piece by piece. */
+export class MadeRows implements TableRows {
+  private rows: readonly (readonly Value[])[] | null = null;
+  private given = 0;
+
+  constructor(private readonly make: () => Promise<readonly (readonly Value[])[]>) {}
+
+  async next(out: readonly Value[][], at: number, max: number): Promise<number> {
+    this.rows ??= await this.make();
+    const rows = this.rows.slice(this.given, this.given + max);
+    for (const [i, row] of rows.entries()) for (let c = 0; c < out.length; c++) out[c]![at + i] = row[c]!;
+    this.given += rows.length;
+    return rows.length;
+  }
+}

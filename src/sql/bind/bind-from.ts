@@ -39,6 +39,7 @@ import { noteCursorTable } from "./note-cursor-table.js";
 import { readableRows } from "./readable-rows.js";
 import { checkedRights } from "./relation-rights.js";
 import { checkAliases, relationOf, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
+import { findOwnRelation } from "./system/own-relations.js";
 import { findSystemRelation, sequenceRows, systemRelationIdentity } from "./system/system-relations.js";
 
 /** The items of a FROM list, cross-joined, or null for an empty list; `scope.items` is filled in. */
@@ -143,12 +144,13 @@ function transitionRows(name: string, { env }: Binding): TableFunction | null {
 }
 
 /** A relation of the system's, or a sequence; null when the name means a table, or nothing. */
-export function findSystemRows(name: NameNode, { env }: Binding): TableFunction | null {
+export function findSystemRows(name: NameNode, binding: Binding): TableFunction | null {
+  const { env } = binding;
   const { catalog } = env;
   const found = firstFound(relationOf(name), env, (schema, relation) => {
     if (catalog.table(schema, relation) !== null) return "table";
     const sequence = catalog.sequence(schema, relation);
-    if (sequence === null) return findSystemRelation(schema, relation);
+    if (sequence === null) return findSystemRelation(schema, relation) ?? findOwnRelation(schema, relation, binding);
     const rights = checkedRights(env);
     if (rights !== null && !mayUseSequence(sequence, ["r"], rights)) throw permissionDenied("sequence", sequence.name);
     return sequenceRows(sequence);

@@ -1,11 +1,13 @@
 /** CREATE, ALTER, DROP and GRANT of roles. Who may do it is PostgreSQL's rule (src/backend/commands/user.c). */
 import type { AccessCommand } from "../../catalog/access-command.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
-import { withOwner, withoutRole } from "../../catalog/grants.js";
+import { withOwner } from "../../catalog/grants.js";
 import { membershipsOf, type Rights } from "../../catalog/rights.js";
 import {
+  type AccessDef,
   ADMIN_ROLE,
   BUILT_IN_ROLES,
+  type Grant,
   MEMBER_ROLE,
   type MembershipDef,
   PLAIN_ROLE,
@@ -263,38 +265,49 @@ export function bindDropRole(node: DropRoleStatement, env: BindEnvironment): Ddl
   return command({ tag: "DROP ROLE", dropped, notices });
 }
 
-/** REASSIGN OWNED, and DROP OWNED as far as it is about privileges and policies. */
-export function bindOwned({ roles, to }: OwnedStatement, env: BindEnvironment): DdlCommand {
+/** Throws 42501 unless it may act for the roles. */
+function ownedRoles(nodes: readonly RoleNode[], also: readonly RoleDef[], env: BindEnvironment, what: string) {
   const rights = rightsIn(env);
-  const owner = to === null ? null : roleNamed(to, env);
-  const changed = new Map(env.catalog.accesses().map((access) => [access.objectId, access]));
-  const defined = new Map(env.catalog.roles().map((role) => [role.id, role]));
-  for (const node of roles) {
-    const role = roleNamed(node, env);
-    const needed = owner === null ? [role] : [role, owner];
-    const isMine = ({ id }: RoleDef) => rights.isSuperuser || (id > 0 && rights.hasRole(id));
-    if (!needed.every(isMine)) throw denied("permission denied to reassign objects");
-    for (const [id, access] of changed) {
-      if (owner !== null) {
-        if (access.owner === role.id) changed.set(id, withOwner(access, owner.id));
-        continue;
-      }
-      if (access.owner === role.id) {
-        throw sqlError("0A000", "DROP OWNED of a role that owns objects is not supported", {
-          hint: "Drop its objects, or give them to another role with REASSIGN OWNED, first.",
-        });
-      }
-      // A restrictive policy keeps something from the role: only the table's owner takes it away.
-      changed.set(id, withoutRole(access, role.id, rights.owns(id)));
-    }
-    if (owner !== null) continue;
-    for (const [id, each] of defined) {
-      const defaults = (id === role.id ? [] : (each.defaults ?? [])).map((one) => {
-        return { ...one, grants: one.grants.filter(({ grantee }) => grantee !== role.id) };
-      });
-      if (each.defaults !== undefined) defined.set(id, { ...each, defaults });
-    }
+  const roles = nodes.map((node) => roleNamed(node, env));
+  const isMine = ({ id }: RoleDef) => rights.isSuperuser || (id > 0 && rights.hasRole(id));
+  if (![...roles, ...also].every(isMine)) throw denied(`permission denied to ${what} objects`);
+  return roles;
+}
+
+export function bindOwned(node: OwnedStatement, env: BindEnvironment): DdlCommand {
+  return node.to === null ? bindDropOwned(node, env) : bindReassignOwned(node, node.to, env);
+}
+
+function bindReassignOwned({ roles: nodes }: OwnedStatement, to: RoleNode, env: BindEnvironment): DdlCommand {
+  const owner = roleNamed(to, env);
+  const roles = ownedRoles(nodes, [owner], env, "reassign").map(({ id }) => id);
+  const accesses = env.catalog
+    .accesses()
+    .map((access) => (roles.includes(access.owner) ? withOwner(access, owner.id) : access));
+  return command({ tag: "REASSIGN OWNED", accesses });
+}
+
+function bindDropOwned({ roles: nodes, cascade }: OwnedStatement, env: BindEnvironment): DdlCommand {
+  const rights = rightsIn(env);
+  const dropped = ownedRoles(nodes, [], env, "drop");
+  const roles = dropped.map(({ id }) => id);
+  const model = env.catalog.accesses().find(({ kind, owner }) => kind === "model" && roles.includes(owner));
+  if (model !== undefined) {
+    throw sqlError("0A000", `DROP OWNED does not drop trained models, and one of these roles owns "${model.name}"`, {
+      hint: "Drop the model with DROP MODEL, or give it away with ALTER MODEL … OWNER TO.",
+    });
   }
-  const tag = owner === null ? "DROP OWNED" : "REASSIGN OWNED";
-  return command({ tag, accesses: [...changed.values()], roles: [...defined.values()] });
+  const defined = env.catalog.roles().flatMap((role) => {
+    if (role.defaults === undefined) return [];
+    const defaults = (roles.includes(role.id) ? [] : role.defaults).map((one) => {
+      return { ...one, grants: one.grants.filter(({ grantee }) => !roles.includes(grantee)) };
+    });
+    return [{ ...role, defaults }];
+  });
+  const mayRevoke = ({ objectId }: AccessDef) => {
+    const owns = rights.owns(objectId);
+    // A restrictive policy keeps something from the role: only the table's owner takes it away.
+    return { grants: ({ grantor }: Grant) => owns || rights.hasRole(grantor), policies: owns };
+  };
+  return command({ tag: "DROP OWNED", roles: defined, owned: { roles, cascade, mayRevoke } });
 }

@@ -46,6 +46,7 @@ export class Binding {
   private readonly positions = new WeakMap<Expr, number>();
   private readonly rowItems = new WeakMap<Expr, readonly Expr[]>();
   readonly noted: Noted;
+  private readonly sent: BindEnvironment | null;
   private depth = 0;
   private queries = 0;
 
@@ -58,6 +59,7 @@ export class Binding {
     /** Ids of columns for a plan that is not of this binding's statement alone. */
     private readonly newId: (() => ColumnId) | null = null,
   ) {
+    this.sent = environment.isSent === true ? environment : null;
     this.parameters = [...(environment.declaredTypes ?? [])];
     this.noted = environment.noted ?? {
       named: new WeakMap(),
@@ -74,6 +76,11 @@ export class Binding {
 
   /** Where the statement's own names are looked up. */
   readonly searchPath: readonly string[];
+
+  /** Whether a client has sent what is bound now: not what the statement calls, or a view that it reads. */
+  get isSent(): boolean {
+    return this.environment === this.sent;
+  }
 
   get env(): BindEnvironment {
     return this.environment;

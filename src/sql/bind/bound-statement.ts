@@ -50,6 +50,8 @@ export interface BindEnvironment {
   readonly textShape?: (table: TableDef, index: SearchIndexDef, query: string) => TextShape | null;
   /** What the session's role may do, with the definitions that it may do it with; absent: the engine itself asks. */
   readonly rights?: Rights;
+  /** A client sends the statement for itself, and what is bound is the statement, not what it calls or reads. */
+  readonly isSent?: true;
   /** Who the session began as. */
   readonly session?: Acting;
   /** For statements about what sessions begin with; absent: there is no session. */

@@ -45,7 +45,8 @@ class TablePolicies {
     newColumnId: () => ColumnId,
   ) {
     // Columns that subqueries of policies make are none of the statement's own numbers.
-    this.binding = new Binding(env, bindQuery, bindData, newColumnId);
+    const { isSent: _, ...ofPolicies } = env;
+    this.binding = new Binding(ofPolicies, bindQuery, bindData, newColumnId);
     this.isPoliced = rights.isPoliced(table.id);
   }
 

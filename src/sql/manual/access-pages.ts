@@ -103,8 +103,9 @@ ALTER VIEW name SET (security_invoker = {true | false})`,
   },
   owned: {
     titles: ["REASSIGN OWNED", "DROP OWNED"],
-    syntax: "REASSIGN OWNED BY role, … TO role; DROP OWNED BY role, …",
-    description: "Gives what a role owns to another one; takes away all privileges that it has.",
+    syntax: "REASSIGN OWNED BY role, … TO role; DROP OWNED BY role, … [CASCADE | RESTRICT]",
+    description:
+      "Gives what a role owns to another one; drops what it owns, and takes away all privileges that it has.",
     example: "DROP TABLE stock; REASSIGN OWNED BY seller TO manager; DROP OWNED BY seller",
   },
   "drop role": {

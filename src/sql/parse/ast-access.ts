@@ -133,6 +133,7 @@ export interface OwnedStatement {
   readonly roles: readonly RoleNode[];
   /** REASSIGN OWNED; null: DROP OWNED. */
   readonly to: RoleNode | null;
+  readonly cascade: boolean;
   readonly position: number;
 }
 

@@ -74,10 +74,12 @@ export function convertAccess(node: Node, c: Conversion, position: number): Acce
     }
     case "ReassignOwnedStmt": {
       const { roles, newrole } = only(node, tag);
-      return { kind: "owned", roles: roleNodes(roles), to: roleNode(newrole), position };
+      return { kind: "owned", roles: roleNodes(roles), to: roleNode(newrole), cascade: false, position };
     }
-    case "DropOwnedStmt":
-      return { kind: "owned", roles: roleNodes(only(node, tag).roles), to: null, position };
+    case "DropOwnedStmt": {
+      const { roles, behavior } = only(node, tag);
+      return { kind: "owned", roles: roleNodes(roles), to: null, cascade: behavior === "DROP_CASCADE", position };
+    }
     default:
       return convertSetting(node, position) ?? convertPolicy(node, c, position) ?? convertOwner(node, c, position);
   }

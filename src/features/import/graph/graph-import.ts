@@ -10,7 +10,7 @@ import { IMPORT_ROW_BYTES_MAX } from "../../../protocol/limits.js";
 import { BulkWriter } from "../../../query/exec/bulk-writer.js";
 import type { ExecContext } from "../../../query/exec/context.js";
 import { EntityTable, NOT_AN_ENDPOINT, newEntity } from "../../../query/exec/entity-table.js";
-import { inCypher } from "../../../query/exec/graph-writer.js";
+import { type GraphChecks, inCypher } from "../../../query/exec/graph-writer.js";
 import { ensureGraph } from "../../../session/ensure-graph.js";
 import { Session, type SessionOptions } from "../../../session/session.js";
 import type { Tenant } from "../../../session/tenant.js";
@@ -73,6 +73,7 @@ export async function importGraph(
 ): Promise<void> {
   const run = new GraphImport(client, options);
   try {
+    await run.begin();
     for await (const file of files) await run.read(file, progressed);
     await run.finish(commit);
   } finally {
@@ -91,6 +92,9 @@ class GraphImport {
   private readonly session: Session;
   private readonly context: ExecContext;
   private readonly graph: GraphTables;
+  private readonly isPoliced: boolean;
+  /** What policies ask; null: none decides. */
+  private checks: GraphChecks | null = null;
   private readonly uses: readonly (TableUse | null)[];
   private readonly sequence: number;
   private readonly spaces = new Map<string, NodeIds>();
@@ -116,10 +120,9 @@ class GraphImport {
     const { tenant } = client;
     makeUsualGraph(tenant, options.graph);
     this.session = new Session(tenant, options.session);
-    tenant.withDefinitions((catalog) => {
-      const { nodes, edges } = graphOf(catalog, options.graph)!;
-      for (const each of [nodes, edges]) this.session.protocol.requireInsert(each, each.columns, catalog);
-    });
+    this.isPoliced = tenant.withDefinitions((catalog) =>
+      this.session.protocol.requireGraphInsert(graphOf(catalog, options.graph)!, catalog),
+    );
     // What it writes is validated, what it reads beside that need not be.
     this.session.begin({ isolation: options.session.isolation ?? "repeatable read" });
     this.context = this.session.contextFor(client);
@@ -131,6 +134,12 @@ class GraphImport {
     this.graph = graph;
     this.uses = [graph.nodes, graph.edges].map(({ id }) => TableUse.of(id, view));
     if (!this.uses.includes(null)) tenant.catalog.leaveUnguarded(tx);
+  }
+
+  /** Before the first file. */
+  async begin(): Promise<void> {
+    if (!this.isPoliced) return;
+    this.checks = await this.session.protocol.graphChecks(this.options.graph, this.context);
   }
 
   async read(file: GraphFile, progressed: (counts: GraphCounts) => void | Promise<void>): Promise<void> {
@@ -170,9 +179,10 @@ class GraphImport {
     this.kind = kind;
     const def = kind === "nodes" ? graph.nodes : graph.edges;
     if (def.audit?.includes("write")) context.services.noteAccess({ read: [], write: [def] }, context);
-    this.table = new EntityTable(def, context, null);
+    const checks = this.checks?.[kind === "nodes" ? "nodes" : "edges"] ?? null;
+    this.table = new EntityTable(def, context, checks);
     this.bulk = new BulkWriter(def, context, context.tx.beginLoad()!, () => null);
-    this.records = EntityRecords.of(def, this.bulk);
+    this.records = checks === null ? EntityRecords.of(def, this.bulk) : null;
   }
 
   private async finishTable(): Promise<void> {
@@ -376,7 +386,7 @@ class GraphImport {
     }
     await this.finishTable();
     await session.prepareCommit(client);
-    const isAsBefore = !catalog.changedSince(this.sequence) || this.holds(uses);
+    const isAsBefore = !catalog.changedSince(this.sequence) || (!this.isPoliced && this.holds(uses));
     if (!isAsBefore) {
       throw sqlError("40001", "could not serialize access: definitions of the graph were changed meanwhile", {
         hint: "Nothing was stored. Send the files again.",
@@ -393,7 +403,8 @@ class GraphImport {
     const tx = tenant.partition.shard.begin({ isolation: "snapshot", readOnly: true });
     try {
       const view = tenant.catalog.view(tx);
-      return uses.every((use) => use?.holdsIn(view) ?? false);
+      const holds = uses.every((use) => use?.holdsIn(view) ?? false);
+      return holds && !this.session.protocol.requireGraphInsert(this.graph, view);
     } finally {
       tenant.rollback(tx);
     }

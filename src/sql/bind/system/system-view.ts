@@ -113,6 +113,8 @@ export interface SystemServices {
   catalogView(): CatalogView;
   /** What the session's role may do. */
   currentRights(): Rights;
+  /** Whether the session runs what its user sends: no recipe, and no function with the rights of another role. */
+  isClients(): boolean;
   /** Schemas in which unqualified names are looked up, in order. */
   searchPath(): readonly string[];
   settings(): readonly (readonly [name: string, value: string])[];
