@@ -366,6 +366,9 @@ t.test("transactions are listed, and ended from outside", async (t) => {
     ["watched-boss", "default", "Running", {}, listed],
     ["watched-user", "default", "Running", { job: "nightly" }, ""],
   ]);
+  t.same(await own.rows("CALL tx.setMetaData({job: 'daily', at: 5})"), []);
+  t.same(await own.rows("CALL tx.getMetaData()"), [[{ job: "daily", at: 5 }]]);
+  t.same(await bosses.rows("SHOW TRANSACTIONS YIELD metaData AS m WHERE m.at = 5 RETURN m.job"), [["daily"]]);
   t.same(await mates.rows("SHOW TRANSACTIONS YIELD username RETURN username"), [["watched-mate"]], "another's is not");
   t.same(
     await mates.ask(run("SHOW TRANSACTIONS")).then(({ data }) => data.fields),
@@ -427,4 +430,31 @@ t.test("transactions are listed, and ended from outside", async (t) => {
   for (const client of [own, mates, bosses]) client.close();
   const match = { cypher: "SHOW TRANSACTIONS YIELD username" };
   t.same((await server.expect(200, "POST", "/v1/graph/match", match)).body.data.rows, [], "another tenant's are not");
+});
+
+t.test("procedures that drivers of old ask for routes, and commands of administrators", async (t) => {
+  const client = await BoltClient.open(server);
+  const [[ttl, servers]] = (await client.rows("CALL dbms.routing.getRoutingTable({}, 'neo4j')")) as [
+    [number, { role: string; addresses: string[] }[]],
+  ];
+  t.ok(ttl > 0);
+  t.same(servers.map(({ role }) => role).sort(), ["READ", "ROUTE", "WRITE"]);
+  t.match(servers[0]!.addresses, [/:\d+$/]);
+  t.same(await client.rows("CALL dbms.cluster.routing.getRoutingTable({}) YIELD ttl"), [[ttl]]);
+  t.equal(
+    await client.rows("CALL dbms.routing.getRoutingTable({}, 'none')"),
+    "Neo.ClientError.Database.DatabaseNotFound",
+  );
+  t.equal(await client.rows("CALL tx.setMetaData({a: 1}) MATCH (n) RETURN n"), "Neo.ClientError.Statement.SyntaxError");
+  for (const text of [
+    "SHOW USERS",
+    "CREATE ALIAS a FOR DATABASE b",
+    "DENY READ {*} ON GRAPH * TO x",
+    "STOP DATABASE d",
+  ]) {
+    t.equal(await client.rows(text), "Neo.ClientError.Statement.UnsupportedAdministrationCommand", text);
+  }
+  const overHttp = await server.call("POST", "/v1/graph/match", { cypher: "CALL tx.getMetaData()" });
+  t.match([overHttp.status, overHttp.body.error.message], [501, /Only a session of Bolt/]);
+  client.close();
 });

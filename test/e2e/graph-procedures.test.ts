@@ -37,7 +37,7 @@ t.test("constraints and indexes", async (t) => {
   t.same(await rows("SHOW UNIQUE CONSTRAINTS YIELD name"), [["one_name"]]);
   t.same(await rows("SHOW RELATIONSHIP PROPERTY EXISTENCE CONSTRAINTS YIELD name"), [["has_since"]]);
   t.same(await rows("SHOW NODE KEY CONSTRAINTS"), []);
-  const other = await server.call("POST", "/v1/graph/match", { cypher: "SHOW ROLES" });
+  const other = await server.call("POST", "/v1/graph/match", { cypher: "SHOW WORDS" });
   t.match(
     [other.status, other.body.error.details.hint],
     [400, /INDEXES, CONSTRAINTS, PROCEDURES, FUNCTIONS, SETTINGS and TRANSACTIONS/],

@@ -11,12 +11,12 @@ import { PatternBinder } from "./pattern-binder.js";
 import { ONE_ROW } from "./rows.js";
 import type { Variables } from "./variables.js";
 
-export type PatternClause = Pick<MatchClause, "optional" | "patterns" | "where">;
+export type PatternClause = Pick<MatchClause, "optional" | "repeatable" | "patterns" | "where">;
 
 export function bindMatch(clause: PatternClause, rows: Rows, binding: Binding): Rows {
   const selected = clause.patterns.find((path) => !isSearched(path));
   if (selected !== undefined) return bindSelectedPaths(selected, clause, rows, binding);
-  const pattern = new PatternBinder(rows.scope, clause.optional, binding);
+  const pattern = new PatternBinder(rows.scope, clause.optional, binding, clause.repeatable);
   for (const path of clause.patterns) pattern.path(path);
   if (clause.optional && pattern.columns.length === 0) return optionalPaths(clause, pattern, rows, binding);
   const plan = matchOf(pattern, clause, rows.plan, binding);
@@ -25,7 +25,7 @@ export function bindMatch(clause: PatternClause, rows: Rows, binding: Binding): 
 
 /** OPTIONAL MATCH of entities that are bound already leaves the rows as they are; its paths exist if it matches. */
 function optionalPaths(clause: PatternClause, pattern: PatternBinder, rows: Rows, binding: Binding): Rows {
-  const plan = matchOf(pattern, { optional: false, where: clause.where }, ONE_ROW, binding);
+  const plan = matchOf(pattern, { ...clause, optional: false }, ONE_ROW, binding);
   const found = existsSubquery(plan);
   const scope = new Map(pattern.scope);
   for (const [name, variable] of pattern.scope) {
@@ -39,7 +39,7 @@ function optionalPaths(clause: PatternClause, pattern: PatternBinder, rows: Rows
 
 function matchOf(
   pattern: PatternBinder,
-  { optional, where }: Omit<PatternClause, "patterns">,
+  { optional, repeatable, where }: Omit<PatternClause, "patterns">,
   input: Plan,
   binding: Binding,
 ): MatchPlan {
@@ -51,6 +51,7 @@ function matchOf(
     input,
     graph: binding.graph,
     optional,
+    ...(repeatable && { repeatable }),
     nodes,
     edges,
     predicate: andOf(conditions),

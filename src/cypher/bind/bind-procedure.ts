@@ -13,7 +13,7 @@ import { DATABASE_PROCEDURES } from "./database-procedures.js";
 import { GRAPH_PROCEDURES } from "./graph-procedures.js";
 import { INDEX_PROCEDURES } from "./index-procedures.js";
 import { type Procedure, type ProcedureRegistry, registeredProcedure, registeredProcedures } from "./procedure.js";
-import { filtered, joined, NO_ROWS, ONE_ROW, resultOf } from "./rows.js";
+import { filtered, joined, NO_ROWS, ONE_ROW, only, resultOf } from "./rows.js";
 import { SCHEMA_PROCEDURES } from "./schema-procedures.js";
 import { serverProcedures } from "./server-procedures.js";
 import { SETTING_PROCEDURES } from "./setting-procedures.js";
@@ -46,7 +46,12 @@ export const PROCEDURES: ProcedureRegistry = {
 /** The statement's only clause: all that the procedure gives, unless YIELD names some of it. */
 export function bindStandaloneCall(clause: CallClause, binding: Binding): QueryResult {
   const procedure = procedureOf(clause, binding);
-  if (procedure.outputs.length === 0) return { plan: NO_ROWS, columns: [], returns: false };
+  if (procedure.outputs.length === 0) {
+    const plan = procedure.acts
+      ? only(procedure.rows(argumentsOf(clause, procedure, NO_VARIABLES, binding), binding), [])
+      : NO_ROWS;
+    return { plan, columns: [], returns: false };
+  }
   const names = namesGiven(clause, procedure);
   const { plan, scope } = bindProcedureCall(clause, { plan: ONE_ROW, scope: NO_VARIABLES }, binding);
   const made = names.map((name) => ({ name, expr: (scope.get(name) as Extract<Variable, { kind: "value" }>).expr }));
@@ -62,6 +67,13 @@ function namesGiven({ yields }: CallClause, { outputs }: Procedure): string[] {
 /** CALL inside a query. A procedure that gives nothing leaves the rows as they are. */
 export function bindProcedureCall(clause: CallClause, rows: Rows, binding: Binding): Rows {
   const procedure = procedureOf(clause, binding);
+  if (procedure.acts) {
+    throw binding.error(
+      clause.position,
+      "UnexpectedSyntax",
+      `${procedure.name}() is called alone, not inside of a query`,
+    );
+  }
   if (procedure.outputs.length === 0) return rows;
   const right = procedure.rows(argumentsOf(clause, procedure, rows.scope, binding), binding);
   const scope = new Map(rows.scope);

@@ -19,10 +19,10 @@ import { filtered, joined, ONE_ROW, only, project, sorted } from "./rows.js";
 import { call, columnsOfEntity, type Variable, variant } from "./variables.js";
 
 /** Whether a walk of the graph finds the paths that are wanted, and no others. */
-export function isSearched({ search, steps, where }: PathPattern): boolean {
+export function isSearched({ search, mode, steps, where }: PathPattern): boolean {
   if (search === "all") return true;
   const { group, length, direction } = steps[0]!.relationship;
-  if (steps.length > 1 || where !== undefined || (group?.further.length ?? 0) > 0) return false;
+  if (steps.length > 1 || mode === "acyclic" || where !== undefined || (group?.further.length ?? 0) > 0) return false;
   // The search for one path or one length keeps the shortest ways to each node alone.
   if (typeof search === "string" && (length?.min ?? 1) > 1) return false;
   if (group === undefined || direction !== "either") return true;

@@ -21,6 +21,14 @@ const SENTENCES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     sum: "The sum of the values.",
   },
   List: {
+    "coll.distinct": "A list with each item once.",
+    "coll.flatten": "The items of lists in a list, one level deep or as many as a number says.",
+    "coll.indexOf": "The place of an item in a list, or -1.",
+    "coll.insert": "A list with an item at a place.",
+    "coll.max": "The greatest item of a list.",
+    "coll.min": "The smallest item of a list.",
+    "coll.remove": "A list without the item at a place.",
+    "coll.sort": "A list in order.",
     keys: "The names of the properties of a node, a relationship or a map.",
     labels: "The labels of a node.",
     nodes: "The nodes of a path.",
@@ -124,6 +132,7 @@ const SENTENCES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Temporal: {
     "datetime.fromepoch": "A datetime from seconds and nanoseconds since 1970.",
     "datetime.fromepochmillis": "A datetime from milliseconds since 1970.",
+    format: "A temporal value as a string, by a pattern of letters.",
     duration: "A duration from a string or a map of units.",
     "duration.between": "The duration between two instants, in months, days, seconds and nanoseconds.",
     "duration.indays": "The duration between two instants, in whole days.",
@@ -260,7 +269,10 @@ const byName = new Map<string, Described>(
 );
 for (const [type, what] of Object.entries(INSTANTS)) {
   const category = "Temporal";
-  byName.set(type, { category, description: `${what} of now, or from a string, an instant or a map of fields.` });
+  byName.set(type, {
+    category,
+    description: `${what} of now, or from a string (by a pattern, too), an instant or a map of fields.`,
+  });
   for (const [clock, when] of Object.entries(CLOCKS)) {
     byName.set(`${type}.${clock}`, { category, description: `${what} ${when}.` });
   }

@@ -101,6 +101,8 @@ export class PatternBinder {
   /** What is said of entities, bound once all variables are known. */
   private readonly later: (() => readonly Expr[])[] = [];
   private anonymous = 0;
+  /** Of the path that is being bound. */
+  private avoids: VariableLength["avoids"];
   /** `scope` is a copy already. */
   private ownsScope = false;
 
@@ -108,15 +110,18 @@ export class PatternBinder {
     scope: Variables,
     private readonly optional: boolean,
     private readonly binding: Binding,
+    /** Relationships may come several times in the match. */
+    private readonly repeatable: true | undefined = undefined,
   ) {
     this.scope = scope;
   }
 
   /** Answers with the places of its nodes, and its value. */
-  path({ start, steps, variable, search, where }: PathPattern): {
+  path({ start, steps, variable, search, mode, where }: PathPattern): {
     readonly places: readonly number[];
     value: Variable;
   } {
+    this.avoids = mode === "acyclic" ? "nodes" : this.repeatable && mode === undefined ? "nothing" : undefined;
     let left = this.node(start);
     const places = [left.place];
     const first = left.variable;
@@ -138,6 +143,9 @@ export class PatternBinder {
     }
     const value = pathOf(first, parts);
     if (variable !== null) this.define(variable.name, value);
+    if (mode === "acyclic" || (mode === "trail" && this.repeatable)) {
+      this.later.push(() => [areDifferent(mode === "acyclic" ? NODES_OF : RELATIONSHIPS_OF, valueOfVariable(value))]);
+    }
     if (where !== undefined)
       this.later.push(() => conjuncts(bindCondition(where, contextOf(this.binding, this.scope))));
     return { places, value };
@@ -262,6 +270,7 @@ export class PatternBinder {
       filter: null,
       relationships,
       search,
+      ...(this.avoids !== undefined && { avoids: this.avoids }),
       bound: found === undefined ? null : valueOfVariable(found),
     };
     const place = this.edges.push({ ...common, shape }) - 1;
@@ -340,6 +349,7 @@ export class PatternBinder {
       min: (length?.min ?? 1) * walked.length,
       max: length?.max == null ? null : length.max * walked.length,
       ...{ each, filter: null, cycle, relationships, search: "all", bound: null },
+      ...(this.avoids !== undefined && { avoids: this.avoids }),
     };
     const place = this.edges.push({ ...common, shape }) - 1;
     this.columns.push(relationships);
@@ -436,8 +446,16 @@ interface Said {
 const START_OF = cypherFunction("startNode", 1) as ScalarFunction;
 const END_OF = cypherFunction("endNode", 1) as ScalarFunction;
 const NODES_OF = cypherFunction("nodes", 1) as ScalarFunction;
+const RELATIONSHIPS_OF = cypherFunction("relationships", 1) as ScalarFunction;
+const DISTINCT = cypherFunction("coll.distinct", 1) as ScalarFunction;
 const SIZE_OF = cypherFunction("size", 1) as ScalarFunction;
 const RANGE_OF = cypherFunction("range", 3) as ScalarFunction;
+
+/** Of a path, all its nodes or relationships. */
+function areDifferent(of: ScalarFunction, path: Expr): Expr {
+  const all = call(of, [path]);
+  return call(cypherOperator("="), [call(SIZE_OF, [all]), call(SIZE_OF, [call(DISTINCT, [all])])]);
+}
 
 /** Where the items of a group's times are, by the list of its relationships: `first`, then every `size`-th. */
 function placesIn(relationships: Expr, first: number, size: number): Expr {

@@ -29,7 +29,11 @@ export interface ProcedureStatement {
 export interface Procedure extends ProcedureSignature {
   /** What it is for, in a sentence. */
   readonly description: string;
-  /** Rows with a column per output, in their order; not asked for when there are no outputs. */
+  /**
+   * It gives nothing, and does something: its plan runs once, where the call is the whole statement, and leaves no row.
+   */
+  readonly acts?: true;
+  /** Rows with a column per output, in their order; without outputs only asked for if it `acts`. */
   readonly rows: (args: readonly Expr[], statement: ProcedureStatement) => Plan;
 }
 

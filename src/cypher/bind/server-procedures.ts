@@ -9,7 +9,8 @@ import { WRITING_PROCEDURES } from "../parse/writing-procedures.js";
 import { describedFunction } from "./function-descriptions.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import { type ProcedureField, signatureText } from "./procedure-catalog.js";
-import { BOOLEAN, listOf, STRING } from "./static-type.js";
+import { NO_ROWS } from "./rows.js";
+import { BOOLEAN, INTEGER, listOf, STRING } from "./static-type.js";
 import { call, textConst, variant } from "./variables.js";
 
 const text = (name: string): ProcedureField => ({ name, type: STRING });
@@ -36,6 +37,36 @@ const FUNCTION_FIELDS = [
   { name: "isBuiltIn", type: BOOLEAN, onDemand: true },
 ];
 
+/** As Neo4j calls the database that stands for the server. */
+const SYSTEM = "system";
+
+/** What Neo4j's administrators ask for, and happens by itself here. */
+const IDLE: readonly Procedure[] = [
+  {
+    name: "db.resampleIndex",
+    description: "Does nothing, because estimates follow what an index holds.",
+    inputs: [{ ...text("indexName"), optional: false }],
+  },
+  {
+    name: "db.resampleOutdatedIndexes",
+    description: "Does nothing, because estimates follow what indexes hold.",
+    inputs: [],
+  },
+  {
+    name: "db.prepareForReplanning",
+    description: "Does nothing, because statements are planned anew where what they read has changed much.",
+    inputs: [{ name: "timeOutSeconds", type: INTEGER, optional: true }],
+  },
+].map((procedure) => ({ ...procedure, outputs: [], rows: () => NO_ROWS }));
+
+const SERVER_INFO: Procedure = {
+  name: "dbms.info",
+  description: "The name of the server's database.",
+  inputs: [],
+  outputs: INFO,
+  rows: (_args, statement) => rowsOf(INFO, [[textConst(SYSTEM), textConst(SYSTEM)]], statement),
+};
+
 /** `all`: asked when a statement is bound, because features register theirs. */
 export function serverProcedures(all: () => readonly Procedure[]): readonly Procedure[] {
   return [
@@ -56,6 +87,8 @@ export function serverProcedures(all: () => readonly Procedure[]): readonly Proc
         return rowsOf(INFO, [[textConst(name), textConst(name)]], statement);
       },
     },
+    ...IDLE,
+    SERVER_INFO,
     {
       name: "dbms.components",
       description: "The version of Neo4j whose clients may connect.",

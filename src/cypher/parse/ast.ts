@@ -269,6 +269,8 @@ export interface PathPattern extends Node {
   readonly search: "all" | "shortest" | "all-shortest" | { readonly by: "paths" | "groups"; readonly count: number };
   readonly start: NodePattern;
   readonly steps: readonly PathStep[];
+  /** No node, or no relationship, comes twice in a path; absent: what the match asks of relationships is all. */
+  readonly mode?: "acyclic" | "trail";
   /** `(path WHERE …)`: of each path, before the shortest are chosen; absent: there is none. */
   readonly where?: Expr;
 }
@@ -351,6 +353,8 @@ export type Clause =
 export interface MatchClause extends Node {
   readonly kind: "match";
   readonly optional: boolean;
+  /** REPEATABLE ELEMENTS: a relationship may come several times in a match. */
+  readonly repeatable?: true;
   readonly patterns: readonly PathPattern[];
   readonly where: Expr | null;
 }

@@ -1,5 +1,6 @@
 /** The beginnings of expressions: literals, names, calls, brackets and braces. Extended by `patterns.ts`. */
 import { type CoordinateType, coordinateTypeNamed, VECTOR_MEASURES } from "../../values/cypher-vector.js";
+import { holdsAlways } from "./all-reduce.js";
 import type {
   CaseExpr,
   Expr,
@@ -137,6 +138,9 @@ export abstract class AtomParser extends ExpressionParser {
   }
 
   private nameAtom(position: number): Expr {
+    const isAllReduce =
+      this.kinds[this.at + 1] === "(" && this.isVariable(this.at + 2) && this.kinds[this.at + 3] === "=";
+    if (isAllReduce && /^allReduce$/i.test(this.word())) return this.allReduce(position);
     if (this.callBegins()) return this.call(position);
     const number = this.kind === "word" ? NAMED_NUMBERS[this.word().toUpperCase()] : undefined;
     if (number !== undefined) {
@@ -318,6 +322,24 @@ export abstract class AtomParser extends ExpressionParser {
     const result = this.inner();
     this.expect(")");
     return { kind: "reduce", accumulator, initial, variable, list, result, position };
+  }
+
+  /** `allReduce(acc = initial, x IN list | step, condition)`. */
+  private allReduce(position: number): Expr {
+    this.at += 2;
+    const accumulator = this.variable();
+    this.expect("=");
+    const initial = this.inner();
+    this.expect(",");
+    const variable = this.variable();
+    this.expectKeyword("IN");
+    const list = this.inner(true);
+    this.expect("|");
+    const step = this.inner();
+    this.expect(",");
+    const condition = this.inner();
+    this.expect(")");
+    return holdsAlways({ accumulator, initial, variable, list, step, condition, position });
   }
 
   private parenthesized(position: number): Expr {

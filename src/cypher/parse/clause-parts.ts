@@ -1,5 +1,5 @@
 /** LOAD CSV, modes and hints of MATCH, and IN TRANSACTIONS of CALL. Extended by `queries.ts`. */
-import type { CallClause, CallTransactions, Expr, Variable, YieldItem } from "./ast.js";
+import type { CallClause, CallTransactions, Expr, MatchClause, Variable, YieldItem } from "./ast.js";
 import { hidden } from "./composed-queries.js";
 import { POSTFIX } from "./expressions.js";
 import { WritingParser } from "./writing-clauses.js";
@@ -50,19 +50,19 @@ export abstract class ClausePartsParser extends WritingParser {
     ];
   }
 
-  /** `DIFFERENT RELATIONSHIPS` is what holds anyway. */
-  protected matchMode(): void {
-    const next = this.kinds[this.at + 1] === "word" ? this.word(this.at + 1).toUpperCase() : "";
-    if (this.kind !== "word" || !/^(?:RELATIONSHIPS?|ELEMENTS?|BINDINGS)$/.test(next)) return;
-    if (this.word().toUpperCase() === "REPEATABLE") {
-      throw this.error(
-        this.position(),
-        "UnexpectedSyntax",
-        "no relationship comes twice in a match: REPEATABLE is not supported",
-      );
+  /** `REPEATABLE ELEMENTS`; `DIFFERENT RELATIONSHIPS` is what holds anyway. */
+  protected matchMode(): Pick<MatchClause, "repeatable"> {
+    const { at } = this;
+    const isRepeatable = this.acceptWord("REPEATABLE");
+    if (!isRepeatable && !this.acceptWord("DIFFERENT")) return {};
+    const isOne = isRepeatable ? this.acceptWord("ELEMENT") : this.acceptWord("RELATIONSHIP");
+    if (isOne || (isRepeatable ? this.acceptWord("ELEMENTS") : this.acceptWord("RELATIONSHIPS"))) {
+      if (isOne) this.acceptWord("BINDINGS");
+      return isRepeatable ? { repeatable: true } : {};
     }
-    if (this.word().toUpperCase() !== "DIFFERENT") return;
-    this.at += 2;
+    // A path of that name.
+    this.at = at;
+    return {};
   }
 
   /** `USING INDEX n:Label(p)`, `USING SCAN n:Label`, `USING JOIN ON n`: the planner chooses by itself. */

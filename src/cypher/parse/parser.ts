@@ -1,6 +1,7 @@
 /** Whole statements: queries, indexes and constraints, EXPLAIN and PROFILE. Constructed by `parse.ts`, one per text. */
 
 import { propertyTypeProblem } from "../../values/cypher-type.js";
+import { administrationRefused, COMMAND_WORDS_MAX } from "./administration.js";
 import type { Expr, LabelExpr, Query } from "./ast.js";
 import { ShowParser } from "./show.js";
 import type {
@@ -18,20 +19,15 @@ const isEmptyConfig = (key: string, value: Expr): boolean =>
 
 const nameOfLabel = (label: LabelExpr): string | null => (label.kind === "label" ? label.name : null);
 
-/** What Neo4j administers in Cypher, and where it is here. */
-const ADMINISTRATION: Readonly<Record<string, string>> = {
-  DATABASE: "a database is a graph, which POST /v1/graph/graphs makes and DELETE /v1/graph/graphs/{name} deletes",
-  USER: "POST /admin/tenants/{tenant}/users makes users, and its siblings change and delete them",
-  ROLE: "CREATE ROLE, DROP ROLE and GRANT are SQL",
-};
-
 export class Parser extends ShowParser {
   statement(): Statement {
     this.skipPrefix();
     const mode = this.acceptKeyword("EXPLAIN") ? "explain" : this.acceptKeyword("PROFILE") ? "profile" : "run";
     const graph = this.used(true);
     if (graph !== null) this.begin = this.at;
-    const body = this.schemaCommand() ?? this.showCommand() ?? this.terminateCommand() ?? this.query(false);
+    const shown = this.showCommand() ?? this.terminateCommand();
+    if (shown === null) this.refuseAdministration();
+    const body = shown ?? this.schemaCommand() ?? this.query(false);
     this.accept(";");
     if (this.kind !== "end") throw this.expected("the end of the statement");
     this.checkPatternsPlaced();
@@ -63,10 +59,13 @@ export class Parser extends ShowParser {
   private schemaCommand(): SchemaCommand | null {
     const position = this.position();
     const { keyword } = this;
-    if (keyword === "CREATE" || keyword === "DROP" || this.isNextWord("ALTER")) this.refuseAdministration();
     if (keyword === "DROP") return this.drop(position);
     if (keyword !== "CREATE" || this.kinds[this.at + 1] !== "word" || this.kinds[this.at + 2] === "=") return null;
     this.at++;
+    if (this.keyword === "OR") {
+      const message = "an index or a constraint is not replaced: drop it first, or write IF NOT EXISTS";
+      throw this.error(this.position(), "UnexpectedSyntax", message);
+    }
     if (this.acceptKeyword("CONSTRAINT")) return this.createConstraint(position);
     const isLookup = this.kinds[this.at] === "word" && this.word(this.at).toUpperCase() === "LOOKUP";
     if (isLookup) return this.createLookup(position);
@@ -76,12 +75,14 @@ export class Parser extends ShowParser {
   }
 
   private refuseAdministration(): void {
-    const orReplace = this.keywords[this.at + 1] === "OR" ? 2 : 0;
-    const what = this.kinds[this.at + 1 + orReplace] === "word" ? this.word(this.at + 1 + orReplace).toUpperCase() : "";
-    const remedy = ADMINISTRATION[what];
-    if (remedy === undefined || this.kinds[this.at + 2 + orReplace] === "=") return;
-    const message = `${this.word().toUpperCase()} ${what} is not a statement here`;
-    throw this.error(this.position(), "UnexpectedSyntax", `${message}: ${remedy}`);
+    const words: string[] = [];
+    for (let at = this.at; words.length <= COMMAND_WORDS_MAX && this.kinds[at] === "word"; at++) {
+      words.push(this.word(at).toUpperCase());
+    }
+    // `CREATE user = (…)-->()` names a path.
+    if (this.kinds[this.at + 2] === "=") return;
+    const refused = administrationRefused(words);
+    if (refused !== null) throw this.error(this.position(), "UnsupportedAdministrationCommand", refused);
   }
 
   private indexMethod(): CreateIndexCommand["method"] {

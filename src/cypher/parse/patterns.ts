@@ -41,7 +41,9 @@ export abstract class PatternParser extends AtomParser {
       return path;
     }
     const search = this.shortest();
-    if (search !== null) return this.shortestOf(this.pathSteps(), search, position);
+    const mode = this.pathMode();
+    if (search !== null) return { ...this.shortestOf(this.pathSteps(), search, position), ...mode };
+    if (mode !== null) return { ...this.pathSteps(), ...mode, position };
     // A whole path may be in parentheses.
     if (this.groupBegins() && !this.isQuantified()) {
       this.enter();
@@ -86,6 +88,15 @@ export abstract class PatternParser extends AtomParser {
     // Of all paths the shortest are as good as any.
     if (count !== null && count > 1) return { by: isGroup ? "groups" : "paths", count };
     return isGroup ? "all-shortest" : "shortest";
+  }
+
+  /** `WALK`, `TRAIL` or `ACYCLIC`; null: the pattern begins otherwise. */
+  private pathMode(): Pick<PathPattern, "mode"> | null {
+    const mode = this.kind === "word" ? PATH_MODES[this.word().toUpperCase()] : undefined;
+    if (mode === undefined) return null;
+    this.at++;
+    this.skipPathWords();
+    return mode;
   }
 
   private skipPathWords(): void {
@@ -418,6 +429,12 @@ export abstract class PatternParser extends AtomParser {
     return this.acceptKeywords("NOT", "NULL");
   }
 }
+
+const PATH_MODES: Readonly<Record<string, Pick<PathPattern, "mode">>> = {
+  WALK: {},
+  TRAIL: { mode: "trail" },
+  ACYCLIC: { mode: "acyclic" },
+};
 
 const NOTHING_SAID = {
   variable: null,

@@ -190,14 +190,15 @@ export class ExprPrinter {
     return `{${entries.map(({ key, value }) => `${printName(key)}: ${this.expr(value)}`).join(", ")}}`;
   }
 
-  path({ variable, search, start, steps, where }: PathPattern): string {
+  path({ variable, search, mode, start, steps, where }: PathPattern): string {
     const chain = steps.map(({ relationship, node }) => this.relationship(relationship) + this.node(node));
     const plain = this.node(start) + chain.join("");
-    const path = where === undefined ? plain : `(${plain}${this.where(where)})`;
+    const said = mode === undefined ? "" : `${mode.toUpperCase()} `;
+    const path = said + (where === undefined ? plain : `(${plain}${this.where(where)})`);
     const name = variable === null ? "" : `${printVariable(variable.name)} = `;
     if (search === "all") return name + path;
     if (typeof search === "object") return `${name}SHORTEST ${search.count} ${search.by.toUpperCase()} ${path}`;
-    if (steps.length === 1 && where === undefined && this.isForFunction(steps[0]!.relationship)) {
+    if (steps.length === 1 && where === undefined && mode === undefined && this.isForFunction(steps[0]!.relationship)) {
       return `${name}${search === "shortest" ? "shortestPath" : "allShortestPaths"}(${path})`;
     }
     return `${name}${search === "shortest" ? "SHORTEST 1" : "ALL SHORTEST"} ${path}`;

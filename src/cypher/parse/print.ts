@@ -33,7 +33,7 @@ const paths = (patterns: readonly PathPattern[]): string => patterns.map((path) 
 function printClause(clause: Clause): string {
   switch (clause.kind) {
     case "match":
-      return `${clause.optional ? "OPTIONAL " : ""}MATCH ${paths(clause.patterns)}${printer.where(clause.where)}`;
+      return `${clause.optional ? "OPTIONAL " : ""}MATCH ${clause.repeatable ? "REPEATABLE ELEMENTS " : ""}${paths(clause.patterns)}${printer.where(clause.where)}`;
     case "unwind":
       return `UNWIND ${printer.expr(clause.list)} AS ${printVariable(clause.variable.name)}`;
     case "call":

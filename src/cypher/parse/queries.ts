@@ -22,7 +22,7 @@ import { EVERYTHING } from "./composed-queries.js";
 import { importedByWith } from "./imported-by-with.js";
 import { hintOfShow } from "./show-hints.js";
 import { writingClauses } from "./writing-procedures.js";
-import { wrongInMatch } from "./written-patterns.js";
+import { endless, wrongInMatch } from "./written-patterns.js";
 
 const CLAUSE_WORDS =
   "MATCH OPTIONAL UNWIND LET FILTER CALL CREATE MERGE SET REMOVE DELETE DETACH FOREACH WITH RETURN UNION".split(" ");
@@ -33,6 +33,11 @@ const SQL_WORDS: ReadonlySet<string> = new Set(
 
 /** What may come behind a query, beside the end. */
 const FOLLOWING: ReadonlySet<string> = new Set(["UNION", "WHEN", "ELSE"]);
+
+/** What a pattern alone may begin with, beside a parenthesis and a name. */
+const PATTERN_WORDS: ReadonlySet<string> = new Set(
+  "SHORTESTPATH ALLSHORTESTPATHS SHORTEST ANY ALL REPEATABLE DIFFERENT WALK TRAIL ACYCLIC".split(" "),
+);
 
 /** Clauses that read; after one that writes they need a WITH between. */
 const READING: ReadonlySet<Clause["kind"]> = new Set(["match", "unwind", "call", "subquery-call"]);
@@ -109,7 +114,10 @@ export abstract class QueryParser extends ClausePartsParser {
     this.barEnds = false;
     this.isCounted = true;
     const bare = this.kind === "(" || (this.isVariable() && this.kinds[this.at + 1] === "=");
-    const query = bare || this.keyword.endsWith("SHORTESTPATHS") ? this.bareMatch() : this.query(result !== "collect");
+    const query =
+      bare || (this.kind === "word" && PATTERN_WORDS.has(this.word().toUpperCase()))
+        ? this.bareMatch()
+        : this.query(result !== "collect");
     this.barEnds = outer;
     this.isCounted = wasCounted;
     this.expect("}");
@@ -217,14 +225,14 @@ export abstract class QueryParser extends ClausePartsParser {
     return { kind: "match", optional, ...this.matchBody(), position };
   }
 
-  private matchBody(): Pick<MatchClause, "patterns" | "where"> {
-    this.matchMode();
+  private matchBody(): Omit<MatchClause, "kind" | "optional" | "position"> {
+    const mode = this.matchMode();
     const patterns = this.commaList(() => this.path());
-    this.refuse(wrongInMatch(patterns));
+    this.refuse(wrongInMatch(patterns) ?? (mode.repeatable === true ? endless(patterns) : null));
     this.skipHints();
     const where = this.optionalWhere();
     this.skipHints();
-    return { patterns, where };
+    return { ...mode, patterns, where };
   }
 
   private unwind(position: number): UnwindClause {

@@ -19,7 +19,9 @@ export type SyntaxErrorDetail =
   | "NoSingleRelationshipType"
   | "CreatingVarLength"
   | "RequiresDirectedRelationship"
-  | "InvalidRelationshipPattern";
+  | "InvalidRelationshipPattern"
+  /** Not of the TCK: a command of Neo4j for administrators. */
+  | "UnsupportedAdministrationCommand";
 
 /** Those that take knowledge of variables, types, functions and procedures. */
 export type SemanticErrorDetail =
@@ -85,4 +87,5 @@ const SQLSTATES: { readonly [detail in SyntaxErrorDetail | SemanticErrorDetail]?
   UnknownFunction: "42883",
   ProcedureNotFound: "42883",
   MissingParameter: "42P02",
+  UnsupportedAdministrationCommand: "0A000",
 };

@@ -19,6 +19,21 @@ export function wrongInMatch(patterns: readonly PathPattern[]): WrongPattern | n
   return firstWrong(patterns, ({ properties }) => parameterUsed(properties));
 }
 
+/** REPEATABLE ELEMENTS: there are ever longer walks, so each part says how often at most it is walked. */
+export function endless(patterns: readonly PathPattern[]): WrongPattern | null {
+  for (const { search, mode, steps, position } of patterns) {
+    if (search !== "all" && mode === undefined) {
+      return wrong("UnexpectedSyntax", position, "SHORTEST and REPEATABLE ELEMENTS do not go together");
+    }
+    const open = steps.find(({ relationship: { length } }) => length !== null && length.max === null)?.relationship;
+    if (open === undefined || mode !== undefined) continue;
+    const message =
+      "where relationships may come twice, a part that is walked several times has an upper bound ({1,6})";
+    return wrong("InvalidRelationshipPattern", open.position, message);
+  }
+  return null;
+}
+
 /** CREATE: plain labels, one type and one direction for each relationship. */
 export function wrongInCreate(patterns: readonly PathPattern[]): WrongPattern | null {
   return firstWrong(patterns, (part) => notWritable(part) ?? undirected(part));

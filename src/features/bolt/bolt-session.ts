@@ -18,7 +18,7 @@ import type { Transaction } from "../../storage/store.js";
 import { WireClient } from "../postgres/wire-client.js";
 import { bookmarkOf, checkBookmarks, type Position } from "./bookmarks.js";
 import { graphNamed } from "./database-names.js";
-import { LiveBoltSession, type OpenTransaction } from "./live-bolt-session.js";
+import { LiveBoltSession, type OpenTransaction, type RoutingTable } from "./live-bolt-session.js";
 import type { RowSink } from "./results.js";
 import { databaseOf, type TransactionOptions, transactionOptions } from "./run-options.js";
 import { Statements } from "./statements.js";
@@ -381,10 +381,14 @@ export class BoltSession implements RowSink {
     this.requireIdle("ROUTE");
     checkBookmarks(bookmarks, this.position);
     const database = databaseOf(context instanceof Map ? context.get("db") : context);
-    const graph = this.graphOf(database);
+    this.succeed({ rt: { ...this.routingTable(database) } });
+  }
+
+  routingTable(database: string | null): RoutingTable {
+    const graph = this.graphOf(database ?? "");
     const addresses = [this.options.address];
     const servers = ["WRITE", "READ", "ROUTE"].map((role) => ({ role, addresses }));
-    this.succeed({ rt: { ttl: ROUTES_SECONDS, db: this.databaseName(graph, database), servers } });
+    return { ttl: ROUTES_SECONDS, db: this.databaseName(graph, database ?? ""), servers };
   }
 
   // Errors

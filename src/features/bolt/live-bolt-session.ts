@@ -9,7 +9,7 @@ export interface OpenTransaction {
   /** How many the session has begun. */
   readonly count: number;
   readonly graph: string;
-  readonly metadata: VariantMap;
+  metadata: VariantMap;
   readonly startedMs: number;
   /** How many statements were sent in it, and when the last one came. */
   queries: number;
@@ -25,6 +25,16 @@ export interface WatchedBolt {
   /** When the last messages were answered; milliseconds since the epoch. */
   readonly restsSinceMs: number;
   terminate(): void;
+  /** Of a database as a client calls it, null: of the usual one; as ROUTE gives it. */
+  routingTable(database: string | null): RoutingTable;
+}
+
+export interface RoutingTable {
+  /** How long clients keep it. */
+  readonly ttl: number;
+  /** The name of the database. */
+  readonly db: string;
+  readonly servers: readonly { readonly role: string; readonly addresses: readonly string[] }[];
 }
 
 export class LiveBoltSession implements LiveSession {
@@ -36,7 +46,7 @@ export class LiveBoltSession implements LiveSession {
   readonly application = "";
 
   constructor(
-    private readonly bolt: WatchedBolt,
+    readonly bolt: WatchedBolt,
     readonly number: number,
     { userId, keyId, username, remoteAddress }: RequestHead,
   ) {

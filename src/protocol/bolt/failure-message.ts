@@ -69,6 +69,7 @@ const OF_CODE: Partial<Record<ErrorCode, string>> = {
 export function neo4jCodeOf({ code, details }: DbError): string {
   if (typeof details?.bolt === "string") return details.bolt;
   if (details?.detail === "ProcedureNotFound") return `${CLIENT}Procedure.ProcedureNotFound`;
+  if (details?.detail === "UnsupportedAdministrationCommand") return `${CLIENT}Statement.${details.detail}`;
   if (typeof details?.detail === "string" && /AlreadyExists$/.test(details.detail))
     return `${CLIENT}Schema.${details.detail}`;
   const ofCypher = OF_CYPHER[String(details?.type)];
@@ -83,6 +84,10 @@ export function neo4jCodeOf({ code, details }: DbError): string {
 /** GQL's status and what it means, by Neo4j's code or the part of it before the last dot. */
 const GQL: Readonly<Record<string, readonly [status: string, meaning: string]>> = {
   [`${CLIENT}Statement.SyntaxError`]: ["42001", "syntax error or access rule violation - invalid syntax"],
+  [`${CLIENT}Statement.UnsupportedAdministrationCommand`]: [
+    "51N27",
+    "system configuration or operation exception - not supported in this edition",
+  ],
   [`${CLIENT}Statement.ParameterMissing`]: ["42N51", "syntax error or access rule violation - invalid parameter"],
   [`${CLIENT}Statement.AccessMode`]: ["25G02", "invalid transaction state - transaction is read only"],
   [`${CLIENT}Statement.ArithmeticError`]: ["22000", "data exception"],

@@ -73,7 +73,7 @@ export class AllPaths implements PathSearch {
         continue;
       }
       const [other, edge] = [span.others[at]!, span.edges[at]!];
-      if ((span.skipsLoops && other === node) || this.isOnPath(edge) || !row.allows(edge, step)) continue;
+      if ((span.skipsLoops && other === node) || this.isOnPath(edge, other) || !row.allows(edge, step)) continue;
       this.path[depth] = edge;
       this.push(other);
       this.isFresh = true;
@@ -82,7 +82,13 @@ export class AllPaths implements PathSearch {
     return false;
   }
 
-  private isOnPath(edge: number): boolean {
+  private isOnPath(edge: number, node: number): boolean {
+    const { avoids } = this.row.program;
+    if (avoids === "nothing") return false;
+    if (avoids === "nodes") {
+      for (let i = this.depth; i >= 0; i--) if (this.nodes[i] === node) return true;
+      return false;
+    }
     for (let i = this.depth - 1; i >= 0; i--) if (this.path[i] === edge) return true;
     return false;
   }

@@ -38,6 +38,7 @@ export function compileExpandPath(plan: ExpandPathPlan, input: Open): Open {
     min: path.min,
     max: path.max ?? Number.POSITIVE_INFINITY,
     search: path.search,
+    avoids: path.avoids ?? "relationships",
     distinct: plan.distinct ?? false,
     bound: compileMaybe(path.bound, slots),
     reversed: plan.reversed,

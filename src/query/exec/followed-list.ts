@@ -44,7 +44,7 @@ export class FollowedList implements PathSearch {
       if (types.length > 0 && !types.includes(type)) return null;
       const isOut = src === this.node && direction !== "in";
       if (!isOut && (dst !== this.node || direction === "out")) return null;
-      if (path.includes(id) || !this.row.allows(id)) return null;
+      if ((program.avoids !== "nothing" && path.includes(id)) || !this.row.allows(id)) return null;
       path.push(id);
       this.node = isOut ? dst : src;
     }

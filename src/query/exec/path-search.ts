@@ -30,6 +30,8 @@ export interface PathProgram {
   readonly min: number;
   readonly max: number;
   readonly search: ExpandPathPlan["path"]["search"];
+  /** What may not come twice on the way. */
+  readonly avoids: "relationships" | "nodes" | "nothing";
   /** Each end once. */
   readonly distinct: boolean;
   /** The list that has to be the path's relationships. */

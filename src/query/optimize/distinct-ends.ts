@@ -29,7 +29,12 @@ function withDistinctEnds(plan: Plan, asSet: boolean): Plan {
   const own = below.columns.slice(below.input.columns.length);
   const givesList = own.some(({ id }) => id === path.relationships.id);
   const isReach =
-    path.search === "all" && path.cycle === undefined && path.min <= 1 && path.bound === null && !givesList;
+    path.search === "all" &&
+    path.avoids === undefined &&
+    path.cycle === undefined &&
+    path.min <= 1 &&
+    path.bound === null &&
+    !givesList;
   return isReach ? Object.freeze({ ...below, distinct: true }) : below;
 }
 

@@ -358,6 +358,7 @@ class PatternPlanner {
   }
 
   private use({ shape, types }: PatternEdge): void {
+    if (this.match.repeatable) return;
     const expr =
       shape.kind === "bound" ? shape.id : columnExpr(shape.kind === "one" ? shape.columns.id : shape.relationships);
     this.used.push({ expr, types });

@@ -64,7 +64,7 @@ export interface CycleStep {
   readonly filter: Expr | null;
 }
 
-/** A path of `min` to `max` relationships, none twice; `max` null: any number. */
+/** A path of `min` to `max` relationships, none twice unless it `avoids` something else; `max` null: any number. */
 export interface VariableLength {
   readonly kind: "many";
   readonly min: number;
@@ -82,12 +82,15 @@ export interface VariableLength {
   readonly relationships: OutputColumn;
   /** An object: so many of the shortest paths of each pair of nodes, or all paths of so many lengths. */
   readonly search: "all" | "shortest" | "all-shortest" | { readonly by: "paths" | "groups"; readonly count: number };
+  /** What may not come twice on the way, of a search for all; absent: relationships. */
+  readonly avoids?: "nodes" | "nothing";
   /** The input gives the list (variant); then it is compared. */
   readonly bound: Expr | null;
 }
 
 /**
- * Rows of the input, each once per match of the pattern. No relationship is bound twice in a match. `optional`: a row
+ * Rows of the input, each once per match of the pattern. No relationship is bound twice in a match, unless it is
+ * `repeatable`. `optional`: a row
  * without a match comes once, with NULLs. Columns: the input's, then those of new nodes and of edges, in the order of
  * the pattern.
  */
@@ -97,6 +100,7 @@ export interface MatchPlan {
   readonly input: Plan;
   readonly graph: GraphTables;
   readonly optional: boolean;
+  readonly repeatable?: true;
   readonly nodes: readonly PatternNode[];
   readonly edges: readonly PatternEdge[];
   /** WHERE, labels and property maps: over all columns. */

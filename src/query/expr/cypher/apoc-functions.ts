@@ -7,49 +7,18 @@ import { LIST_ITEMS_MAX } from "../../../protocol/limits.js";
 import { spend } from "../../../protocol/stretch.js";
 import { cypherError } from "../../../values/cypher-error.js";
 import { parseKeepingIntegers } from "../../../values/json-text.js";
-import { floatValue, GraphNode, GraphRelationship, isIntegerValue, type Variant } from "../../../values/variant.js";
+import { floatValue, type Variant } from "../../../values/variant.js";
 import { isList, variantFromJson, variantToJson, variantToText } from "../../../values/variant-format.js";
 import type { ScalarFunction } from "../expr.js";
 import { linearRegExp } from "../functions/linear-regexp.js";
-import { compareVariants, numberOf, variantKey } from "../variant-order.js";
+import { compareVariants, numberOf } from "../variant-order.js";
+import { distinct, extreme, integerIn, keyOf, listIn, mapIn, textIn } from "./argument-parts.js";
 import { add, checkTextLength, isNumber } from "./arithmetic.js";
 import { equals } from "./comparison.js";
 import { scalarText } from "./conversion.js";
 import { cypherFn, cypherFns, wrongArgument } from "./define.js";
 
 const NULLS = { strict: false } as const;
-
-function listIn(name: string, value: Variant): readonly Variant[] {
-  if (!isList(value)) throw wrongArgument(`${name}()`, "a list", value);
-  spend(value.length);
-  return value;
-}
-
-function mapIn(name: string, value: Variant): ReadonlyMap<string, Variant> {
-  if (value instanceof Map) return value;
-  if (value instanceof GraphNode || value instanceof GraphRelationship) return value.properties;
-  throw wrongArgument(`${name}()`, "a map", value);
-}
-
-function textIn(name: string, value: Variant): string {
-  if (typeof value === "string") return value;
-  throw wrongArgument(`${name}()`, "a string", value);
-}
-
-function integerIn(name: string, value: Variant): number {
-  if (isIntegerValue(value) && typeof value === "number") return value;
-  throw wrongArgument(`${name}()`, "an integer", value);
-}
-
-const keyOf = (value: Variant) => (value === null ? null : variantKey(value));
-
-function distinct(list: readonly Variant[]): Variant[] {
-  const seen = new Set<unknown>();
-  return list.filter((item) => {
-    const key = keyOf(item);
-    return !seen.has(key) && seen.add(key);
-  });
-}
 
 const numbersIn = (name: string, list: Variant): Variant[] =>
   listIn(name, list).filter((item) => {
@@ -59,14 +28,6 @@ const numbersIn = (name: string, list: Variant): Variant[] =>
 
 const sum = (name: string, list: Variant) =>
   floatValue(Number(numberOf(numbersIn(name, list).reduce<Variant>((total, item) => add(total, item), 0))));
-
-function extreme(name: string, list: Variant, direction: 1 | -1): Variant {
-  const items = listIn(name, list).filter((item) => item !== null);
-  return items.reduce<Variant>(
-    (best, item) => (best === null || direction * compareVariants(item, best) > 0 ? item : best),
-    null,
-  );
-}
 
 function ofList(name: string, compute: (list: readonly Variant[]) => Variant): ScalarFunction {
   return cypherFn(name, 1, (list) => compute(listIn(name, list)));

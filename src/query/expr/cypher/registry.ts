@@ -6,6 +6,7 @@ import type { ScalarFunction } from "../expr.js";
 import { AGGREGATES, type CypherAggregate } from "./aggregates.js";
 import { APOC_DATE_FUNCTIONS } from "./apoc-date-functions.js";
 import { APOC_FUNCTIONS } from "./apoc-functions.js";
+import { COLL_FUNCTIONS } from "./coll-functions.js";
 import { CONVERSIONS } from "./conversion.js";
 import { GRAPH_FUNCTIONS } from "./graph-functions.js";
 import { COALESCE, LIST_FUNCTIONS } from "./list-functions.js";
@@ -23,6 +24,7 @@ export const CYPHER_FUNCTIONS: readonly ScalarFunction[] = [
   ...GRAPH_FUNCTIONS,
   ...CONVERSIONS,
   ...LIST_FUNCTIONS,
+  ...COLL_FUNCTIONS,
   ...MATH_FUNCTIONS,
   ...TEXT_FUNCTIONS,
   ...POINT_FUNCTIONS,

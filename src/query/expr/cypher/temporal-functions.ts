@@ -19,6 +19,8 @@ import type { EvalContext, ScalarFunction } from "../expr.js";
 import { durationBetween, durationInDays, durationInMonths, durationInSeconds } from "./temporal-between.js";
 import { epochInstant, type InstantKind, instantAt, instantInZone, makeInstant } from "./temporal-build.js";
 import { durationFromMap, parseDuration } from "./temporal-duration.js";
+import { formatTemporal } from "./temporal-pattern.js";
+import { instantByPattern } from "./temporal-pattern-read.js";
 import { truncateInstant } from "./temporal-truncate.js";
 import { sessionZone } from "./temporal-zone.js";
 
@@ -48,6 +50,10 @@ function define(
 for (const kind of KINDS) {
   define(kind, 0, "stable", (context) => instantAt(kind, context.statementMicros, sessionZone(context)));
   define(kind, 1, "stable", (context, argument) => makeInstant(kind, argument as Variant, context));
+  define(kind, 2, "stable", (context, text, pattern) => {
+    if (typeof text !== "string" || typeof pattern !== "string") throw wrongType(kind, "a string and a pattern");
+    return instantByPattern(kind, text, pattern, context);
+  });
   for (const [clock, micros] of Object.entries(CLOCKS)) {
     const volatility = clock === "realtime" ? "volatile" : "stable";
     define(`${kind}.${clock}`, 0, volatility, (context) => instantAt(kind, micros(context), sessionZone(context)));
@@ -83,6 +89,14 @@ define("duration", 1, "immutable", (_context, argument) => {
   if (argument instanceof Duration) return argument;
   throw wrongType("duration", "a string or a map");
 });
+
+for (const count of [1, 2]) {
+  define("format", count, "immutable", (_context, value, pattern = null) => {
+    if (pattern !== null && typeof pattern !== "string") throw wrongType("format", "a string as its pattern");
+    if (value instanceof Duration || isInstant(value)) return formatTemporal(value, pattern);
+    throw wrongType("format", "a temporal value");
+  });
+}
 
 const BETWEEN: Readonly<Record<string, (from: Temporal, to: Temporal) => Duration>> = {
   "duration.between": durationBetween,
