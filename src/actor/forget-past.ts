@@ -1,6 +1,6 @@
 /**
- * Forgets a tenant's past where its window has passed (storage/layered-engine.ts), and counts branches. The actor calls
- * both now and then.
+ * Forgets a tenant's past where its window has passed (storage/layered-engine.ts), counts branches, and shortens their
+ * chains. The actor calls all of it now and then.
  */
 import type { Tenant } from "../session/tenant.js";
 import { historyOf } from "../storage/history-records.js";
@@ -10,6 +10,8 @@ import type { Scheduler } from "./scheduler.js";
 
 /** Entries of one step. */
 const FORGOTTEN_AT_ONCE = 256;
+/** Each is looked up in two chains. */
+const FLATTENED_AT_ONCE = 64;
 /** The window is longer by up to this part of it: the past is walked through so many times in a window. */
 const WINDOW_STEPS = 16;
 
@@ -40,6 +42,20 @@ export async function countBranches(
 ): Promise<void> {
   const work = { usedMs: 0 };
   while (layers?.countSome(FORGOTTEN_AT_ONCE) === true) {
+    await scheduler.yieldTurn(number, work);
+    if (isStopped()) return;
+  }
+}
+
+/** Makes long chains of branches shorter (storage/flat-branches.ts). */
+export async function flattenBranches(
+  { number }: Tenant,
+  { layers }: Shard,
+  scheduler: Pick<Scheduler, "yieldTurn">,
+  isStopped: () => boolean,
+): Promise<void> {
+  const work = { usedMs: 0 };
+  while (layers?.flat.some(FLATTENED_AT_ONCE) === true) {
     await scheduler.yieldTurn(number, work);
     if (isStopped()) return;
   }

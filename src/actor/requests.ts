@@ -473,7 +473,7 @@ function placed(
   try {
     if (staleMs !== undefined) requireReadsStale(endpoint, branch);
     const { layers = null } = partition.shard;
-    const own = branch === "" ? tenant.number : (layers?.branchNamed(tenant.number, branch) ?? null);
+    const own = branch === "" ? tenant.number : (layers?.branches.named(tenant.number, branch) ?? null);
     const hidesMemories = requireWholeOwner(tenant, head, own === null ? null : (layers?.branchOf(own) ?? null));
     if (asOf !== "") requireReadsPast(endpoint);
     if (branch !== "" && endpoint.name.startsWith("history."))

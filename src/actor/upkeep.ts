@@ -4,7 +4,7 @@
  */
 import type { DbError } from "../protocol/errors.js";
 import type { Tenant } from "../session/tenant.js";
-import { countBranches, forgetPast } from "./forget-past.js";
+import { countBranches, flattenBranches, forgetPast } from "./forget-past.js";
 import type { Partition } from "./partition.js";
 import { removeRetired } from "./remove-retired.js";
 import { renewStatistics } from "./renew-statistics.js";
@@ -93,6 +93,7 @@ export class Upkeep {
           await removeRetired(tenant, scheduler, isStopped);
           await forgetPast(tenant, partition.shard, scheduler, isStopped);
           await countBranches(tenant, partition.shard, scheduler, isStopped);
+          await flattenBranches(tenant, partition.shard, scheduler, isStopped);
           this.renewing = null;
         }
       }

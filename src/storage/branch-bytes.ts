@@ -11,7 +11,7 @@ import type { Engine } from "./engine.js";
 import { bytesKey, hiddenKey, hiddenPrefix, hiddenRange } from "./history-keys.js";
 import { isOwnOnly, prefixRange, tenantOfKey, tenantPrefix } from "./keys.js";
 import type { LastWritten } from "./last-written.js";
-import { neighbouringValues } from "./neighbouring-values.js";
+import type { LatelyRead } from "./lately-read.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { WrittenPart } from "./packed-operations.js";
@@ -57,6 +57,7 @@ export class BranchBytes {
   constructor(
     private readonly engine: Engine,
     private readonly last: LastWritten,
+    private readonly lately: LatelyRead,
     private readonly branches: BranchList,
   ) {}
 
@@ -124,7 +125,7 @@ export class BranchBytes {
     const found: OwnBefore = { values: new Map(), markers: new Set(), tenants: new Set() };
     const own = operations.filter(({ key }) => tenantOf(key) !== null).map(({ key }) => key);
     if (own.length === 0) return found;
-    const values = this.last.valuesOf(own, (keys) => neighbouringValues(this.engine, keys));
+    const values = this.last.valuesOf(own, (keys) => this.lately.valuesOf(keys));
     for (const [i, value] of values.entries())
       if (value !== undefined) found.values.set(keyText(own[i]!), value.length);
     this.findMarkers(operations, tenantOf, found);
@@ -145,7 +146,7 @@ export class BranchBytes {
       if (markers > 0 || recount !== null) hidden.push(key);
     }
     if (hidden.length === 0) return;
-    for (const [i, marker] of neighbouringValues(this.engine, hidden.map(hiddenKey)).entries()) {
+    for (const [i, marker] of this.lately.valuesOf(hidden.map(hiddenKey)).entries()) {
       if (marker !== undefined) found.markers.add(keyText(hidden[i]!));
     }
   }

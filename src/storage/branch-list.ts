@@ -77,6 +77,10 @@ export class BranchList {
     return this.all.get(number);
   }
 
+  entries(): Iterable<[number: number, branch: Branch]> {
+    return this.all.entries();
+  }
+
   values(): Iterable<Branch> {
     return this.all.values();
   }

@@ -3,6 +3,7 @@
  * since: to find it again, each row's replaced values would have to be stepped over. Owned by layered-engine.ts.
  */
 import { BranchTops } from "./branch-tops.js";
+import { firstPlace } from "./first-place.js";
 import { LayeredCursor } from "./history-cursors.js";
 import { rangeOfTenant } from "./history-keys.js";
 import { keyAfter, tenantOfKey } from "./keys.js";
@@ -41,7 +42,7 @@ export class ForkRanges {
   /** The run that the key lies in, or else the next one. */
   runAt(branch: number, key: Uint8Array): Run | null {
     const runs = this.runs.get(branch) ?? [];
-    return runs[placeOf(runs, (run) => Buffer.compare(run.lt, key) > 0)] ?? null;
+    return runs[firstPlace(runs, (run) => Buffer.compare(run.lt, key) > 0)] ?? null;
   }
 
   /** Two cursors may have read the same: the first one's stays. */
@@ -52,7 +53,7 @@ export class ForkRanges {
       this.bytes = 0;
     }
     const runs = this.runs.get(branch) ?? [];
-    const at = placeOf(runs, ({ lt }) => Buffer.compare(lt, run.gte) > 0);
+    const at = firstPlace(runs, ({ lt }) => Buffer.compare(lt, run.gte) > 0);
     const next = runs[at];
     if (next !== undefined && Buffer.compare(next.gte, run.lt) < 0) return;
     this.runs.set(branch, runs);
@@ -113,8 +114,8 @@ class ForkCursor implements Cursor {
       return NO_ENTRIES;
     }
     const { keys, values } = run;
-    const from = placeOf(keys, (key) => Buffer.compare(key, this.position) >= 0);
-    const end = placeOf(keys, (key) => Buffer.compare(key, this.range.lt) >= 0);
+    const from = firstPlace(keys, (key) => Buffer.compare(key, this.position) >= 0);
+    const end = firstPlace(keys, (key) => Buffer.compare(key, this.range.lt) >= 0);
     const to = Math.min(from + max, end);
     this.goTo(to < keys.length ? keys[to]! : run.lt);
     return { keys: keys.slice(from, to), values: values.slice(from, to) };
@@ -149,17 +150,6 @@ class ForkCursor implements Cursor {
     this.base = null;
     this.isAtEnd = true;
   }
-}
-
-/** Of the first for which `isFrom` is true, as it is for all that follow. */
-function placeOf<T>(all: readonly T[], isFrom: (one: T) => boolean): number {
-  let [low, high] = [0, all.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (isFrom(all[middle]!)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 /** In memory of its own: entries are parts of what was read at once. */

@@ -1,5 +1,5 @@
 /** Cursors of layered-engine.ts: a range as it was after a commit, and a branch's range over that of its origin. */
-import { LATEST, ofTenant, readHiddenKey, readReplacedKey, replacedKey, replacedRange } from "./history-keys.js";
+import { LATEST, ofTenant, readBesideKey, readReplacedKey, replacedKey, replacedRange } from "./history-keys.js";
 import { isOwnOnly } from "./keys.js";
 import { keyText } from "./ordered-map.js";
 import { type Cursor, type Entries, type KeyRange, NO_ENTRIES, readSome } from "./store.js";
@@ -182,8 +182,21 @@ export function branchCursor(own: Cursor, hidden: Cursor, origin: Cursor, range:
   return new LayeredCursor(origin, [own, hidden, origin], overlays, range, tenant);
 }
 
+/**
+ * The range of a branch's origin as of the fork: `base` is that of what the branch reads instead, `copied` what was
+ * copied for the branch.
+ */
+export function flatCursor(base: Cursor, copied: Cursor, range: KeyRange, origin: number): Cursor {
+  return new LayeredCursor(base, [base, copied], [new CorrectionSteps(copiedEntries(copied, origin))], range, origin);
+}
+
+function* copiedEntries(copied: Cursor, origin: number): IterableIterator<Correction> {
+  for (const { key, value } of entriesOf(copied))
+    yield { key: ofTenant(readBesideKey(key), origin), value: readReplaced(value) };
+}
+
 function* hiddenKeys(hidden: Cursor): IterableIterator<Correction> {
-  for (const { key } of entriesOf(hidden)) yield { key: readHiddenKey(key), value: null };
+  for (const { key } of entriesOf(hidden)) yield { key: readBesideKey(key), value: null };
 }
 
 /**

@@ -107,14 +107,11 @@ export function replacedPrefix(tenant: number): Buffer {
 
 /** Says that a branch has deleted the entry, which its origin has. */
 export function hiddenKey(key: Uint8Array): Buffer {
-  const escaped = escapedRest(key);
-  const made = Buffer.allocUnsafe(HEAD_BYTES + escaped.length);
-  writeHead(made, SPACE.hidden, tenantOfKey(key));
-  escaped.copy(made, HEAD_BYTES);
-  return made;
+  return besideKey(SPACE.hidden, key);
 }
 
-export function readHiddenKey(made: Uint8Array): Uint8Array {
+/** The key of a key made by `hiddenKey` or `flatKey`. */
+export function readBesideKey(made: Uint8Array): Uint8Array {
   return readEscaped(made, made.length);
 }
 
@@ -124,6 +121,24 @@ export function hiddenRange(range: KeyRange): KeyRange {
 
 export function hiddenPrefix(tenant: number): Buffer {
   return headOf(SPACE.hidden, tenant);
+}
+
+/** What a branch has of its origin under the key, where it reads past some of its origins: flat-branches.ts. */
+export function flatKey(key: Uint8Array): Buffer {
+  return besideKey(SPACE.flat, key);
+}
+
+export function flatRange(range: KeyRange): KeyRange {
+  return besideRange(SPACE.flat, range);
+}
+
+export function flatPrefix(tenant: number): Buffer {
+  return headOf(SPACE.flat, tenant);
+}
+
+/** Says which origin a branch reads instead of its own. */
+export function flatRecordKey(tenant: number): Buffer {
+  return Buffer.concat([headOf(SPACE.since, tenant), Buffer.from("flat")]);
 }
 
 /** Holds with which commit a branch begins, or since which one a tenant's past is kept. */
@@ -191,6 +206,14 @@ export function rangeOfTenant(range: KeyRange, tenant: number): KeyRange {
   const isWhole = tenantOfKey(range.lt) !== tenantOfKey(range.gte);
   const lt = isWhole ? prefixEnd(ofTenant(range.gte.subarray(0, 4), tenant)) : ofTenant(range.lt, tenant);
   return { ...range, gte: ofTenant(range.gte, tenant), lt };
+}
+
+function besideKey(space: number, key: Uint8Array): Buffer {
+  const escaped = escapedRest(key);
+  const made = Buffer.allocUnsafe(HEAD_BYTES + escaped.length);
+  writeHead(made, space, tenantOfKey(key));
+  escaped.copy(made, HEAD_BYTES);
+  return made;
 }
 
 /** `range` lies within one tenant. */

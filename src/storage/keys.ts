@@ -16,13 +16,14 @@ export const SPACE = {
   idempotency: 5,
   directory: 6,
   retired: 7,
-  /** These four belong to the engine alone: history-keys.ts. */
+  /** These four, and `flat`, belong to the engine alone: history-keys.ts. */
   history: 8,
   hidden: 9,
   stamps: 10,
   since: 11,
   /** Who used audited tables: session/data-audit.ts. */
   access: 12,
+  flat: 13,
 } as const;
 
 /** The tenant number under which a shard keeps what belongs to no tenant. */

@@ -16,13 +16,16 @@ import { sqlError } from "../protocol/errors.js";
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
 import { BranchBytes, type OwnBefore } from "./branch-bytes.js";
 import { type Branch, BranchList, type BranchRecord } from "./branch-list.js";
+import { BranchOrigins } from "./branch-origins.js";
 import { changedKeys } from "./changed-keys.js";
 import type { Engine } from "./engine.js";
 import { EngineAsOf } from "./engine-as-of.js";
-import { ForkRanges } from "./fork-ranges.js";
+import { FlatBranches } from "./flat-branches.js";
 import { branchCursor, cursorAsOf, entriesOf, replacedValue } from "./history-cursors.js";
 import {
   branchPrefix,
+  flatPrefix,
+  flatRecordKey,
   hiddenKey,
   hiddenPrefix,
   hiddenRange,
@@ -30,7 +33,6 @@ import {
   isRecordKey,
   layerRecordOf,
   mergesKey,
-  ofTenant,
   readReplacedKey,
   readStamp,
   replacedKey,
@@ -44,8 +46,8 @@ import {
 import { CommitStamps } from "./history-stamps.js";
 import { APPLIED_SEQUENCE_KEY, isOwnOnly, prefixRange, SPACE, tenantOfKey } from "./keys.js";
 import { LastWritten } from "./last-written.js";
+import { LatelyRead } from "./lately-read.js";
 import { mergesValue, readMerges, withMerge } from "./merge-points.js";
-import { neighbouringValues } from "./neighbouring-values.js";
 import { type CommitStamp, commitsOf, type Operation, without } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { WrittenPart } from "./packed-operations.js";
@@ -65,13 +67,19 @@ export class LayeredEngine implements Engine {
   private readonly last = new LastWritten();
   private readonly bytes: BranchBytes;
   private readonly replaced: ReplacedEntries;
-  private readonly forks = new ForkRanges();
+  private readonly origins: BranchOrigins;
+  /** Keeps chains of branches short. */
+  readonly flat: FlatBranches;
+  private readonly lately: LatelyRead;
   private readonly stamps: CommitStamps;
   /** Prefixes of what the record that is noted has cleared. */
   private readonly cleared: Buffer[] = [];
 
   constructor(private readonly engine: Engine) {
-    this.bytes = new BranchBytes(engine, this.last, this.branches);
+    this.lately = new LatelyRead(engine);
+    this.bytes = new BranchBytes(engine, this.last, this.lately, this.branches);
+    this.origins = new BranchOrigins(engine, this);
+    this.flat = new FlatBranches(engine, this.branches, this.origins, this);
     this.replaced = new ReplacedEntries(engine);
     this.stamps = new CommitStamps(engine);
     for (const { key, value } of entriesOf(this.engine.cursor(prefixRange(branchPrefix()))))
@@ -101,22 +109,8 @@ export class LayeredEngine implements Engine {
     return this.branches.get(tenant) ?? null;
   }
 
-  branchNamed(root: number, name: string): number | null {
-    return this.branches.named(root, name);
-  }
-
   branchesUnder(root: number): readonly (readonly [number, Branch])[] {
     return this.branches.under(root);
-  }
-
-  /** Up to `max` of those whose time is over, that can end now: none was forked from them, and nobody reads them. */
-  expired(nowMs: number, max: number): readonly number[] {
-    return this.branches.expired(nowMs, max);
-  }
-
-  /** Those that were forked from it. */
-  branchesOf(origin: number): readonly number[] {
-    return [...this.branches.forksOf(origin)];
   }
 
   /** The oldest commit after which a tenant can be read; null: its past is not kept. */
@@ -149,9 +143,10 @@ export class LayeredEngine implements Engine {
   get(key: Uint8Array): Uint8Array | undefined {
     const own = this.engine.get(key);
     if (own !== undefined || this.branches.isEmpty) return own;
-    const branch = this.branches.through(tenantOfKey(key));
+    const tenant = tenantOfKey(key);
+    const branch = this.branches.through(tenant);
     if (branch === undefined || isOwnOnly(key) || this.engine.get(hiddenKey(key)) !== undefined) return undefined;
-    return this.getAsOf(ofTenant(key, branch.origin), branch.start.sequence);
+    return this.origins.get(key, tenant, branch);
   }
 
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
@@ -165,25 +160,15 @@ export class LayeredEngine implements Engine {
       if (places === undefined) missing.set(tenant, [i]);
       else places.push(i);
     }
-    for (const [tenant, places] of missing) this.fill(values, keys, places, this.branches.get(tenant)!);
+    for (const [tenant, places] of missing) {
+      const hidden = this.engine.getMany(places.map((i) => hiddenKey(keys[i]!)));
+      const shown = places.filter((_, j) => hidden[j] === undefined);
+      if (shown.length === 0) continue;
+      const some = shown.map((i) => keys[i]!);
+      for (const [j, value] of this.origins.getMany(some, tenant, this.branches.get(tenant)!).entries())
+        values[shown[j]!] = value;
+    }
     return values;
-  }
-
-  /** What a branch has of its origin. */
-  private fill(
-    values: (Uint8Array | undefined)[],
-    keys: readonly Uint8Array[],
-    places: readonly number[],
-    { origin, start }: Branch,
-  ): void {
-    const hidden = this.engine.getMany(places.map((i) => hiddenKey(keys[i]!)));
-    const shown = places.filter((_, j) => hidden[j] === undefined);
-    if (shown.length === 0) return;
-    const found = this.getManyAsOf(
-      shown.map((i) => ofTenant(keys[i]!, origin)),
-      start.sequence,
-    );
-    for (const [j, i] of shown.entries()) values[i] = found[j];
   }
 
   getAsOf(key: Uint8Array, sequence: number): Uint8Array | undefined {
@@ -209,12 +194,12 @@ export class LayeredEngine implements Engine {
   cursor(range: KeyRange): Cursor {
     const tenant = tenantOfKey(range.gte);
     const branch = this.branches.through(tenant);
-    if (branch === undefined || isOwnOnly(range.gte)) return this.engine.cursor(range);
+    if (branch === undefined || isOwnOnly(range.gte))
+      return this.kept.has(tenant) ? this.lately.cursor(range, tenant) : this.engine.cursor(range);
     const whole: KeyRange = { gte: range.gte, lt: range.lt, reverse: range.reverse === true };
-    const own = this.engine.cursor(whole);
-    const hidden = this.engine.cursor(hiddenRange(whole));
-    const origin = this.forks.cursor(whole, branch.origin, (part) => this.cursorAsOf(part, branch.start.sequence));
-    return branchCursor(own, hidden, origin, whole, tenant);
+    const own = this.lately.cursor(whole, tenant);
+    const hidden = this.lately.cursor(hiddenRange(whole), tenant);
+    return branchCursor(own, hidden, this.origins.cursor(whole, tenant, branch), whole, tenant);
   }
 
   cursorAsOf(range: KeyRange, sequence: number): Cursor {
@@ -233,6 +218,7 @@ export class LayeredEngine implements Engine {
   private writeLayered(operations: readonly Operation[], persisted?: boolean): void {
     this.engine.write(this.layered(operations), persisted);
     for (const operation of operations) if (this.isLayer(operation.key)) this.last.wrote(operation);
+    this.lately.wrote(operations);
   }
 
   /**
@@ -309,7 +295,7 @@ export class LayeredEngine implements Engine {
     for (const [tenant, ofTenant] of places) {
       const keys = ofTenant.map((i) => operations[i]!.key);
       const isBranch = this.branches.through(tenant) !== undefined;
-      const read = (some: readonly Uint8Array[]) => neighbouringValues(this.engine, some);
+      const read = (some: readonly Uint8Array[]) => this.lately.valuesOf(some);
       const values = isBranch ? this.getMany(keys) : this.last.valuesOf(keys, read);
       for (const [j, i] of ofTenant.entries()) found[i] = values[j];
     }
@@ -331,7 +317,8 @@ export class LayeredEngine implements Engine {
     const record = layerRecordOf(key);
     if (record === null) return [];
     const { kind, tenant } = record;
-    this.last.clear(); // a tenant whose past is not kept writes without it
+    this.last.clear(); // a tenant whose past is not kept writes without them
+    this.lately.clear();
     if (kind === "history") {
       if (value === null) this.recorded.delete(tenant);
       else this.recorded.add(tenant);
@@ -340,9 +327,10 @@ export class LayeredEngine implements Engine {
     const before = this.branches.get(tenant);
     if (value === null) {
       this.branches.delete(tenant);
-      this.forks.forget(tenant);
-      this.clearAll(hiddenPrefix(tenant));
-      const own = [sinceKey(tenant, "branch"), mergesKey(tenant)].map((gone) => ({ key: gone, value: null }));
+      this.origins.forget(tenant);
+      for (const prefix of [hiddenPrefix(tenant), flatPrefix(tenant)]) this.clearAll(prefix);
+      const keys = [sinceKey(tenant, "branch"), mergesKey(tenant), flatRecordKey(tenant)];
+      const own = keys.map((gone) => ({ key: gone, value: null }));
       const gone = [...own, this.bytes.forget(tenant), ...this.keepWhatIsNeeded(tenant, commit)];
       return before === undefined ? gone : [...gone, ...this.keepWhatIsNeeded(before.origin, commit)];
     }
@@ -363,7 +351,11 @@ export class LayeredEngine implements Engine {
     if (quotaBytes !== null) this.bytes.beSure(tenant);
     const changed = { expiresAtMs, quotaBytes, isRestoring, merges, access };
     if (there !== undefined) this.branches.change(tenant, name, changed);
-    else this.branches.set(tenant, { ...record, ...changed, start, writes: 0, readers: 0, endedBy: null });
+    else {
+      this.branches.set(tenant, { ...record, ...changed, start, writes: 0, readers: 0, endedBy: null });
+      this.origins.learn(tenant);
+      this.flat.learn(tenant);
+    }
     const made = [{ key: sinceKey(tenant, "branch"), value: stampValue(start) }];
     return merges === before ? made : [...made, { key: mergesKey(tenant), value: mergesValue(merges) }];
   }
@@ -440,6 +432,7 @@ export class LayeredEngine implements Engine {
   clear(range: Pick<KeyRange, "gte" | "lt">): void {
     this.engine.clear(range);
     this.last.clear();
+    this.lately.clear();
     const kept = this.branches.isEmpty ? [] : this.bytes.cleared(tenantOfKey(range.gte));
     if (kept.length > 0) this.engine.write(kept);
   }

@@ -1,6 +1,6 @@
 /**
  * kill -9 while a branch is forked, another one merged and a third one deleted: each is done or not, what was
- * acknowledged is, and nothing is left of branches that are gone.
+ * acknowledged is, and nothing is left of branches that are gone. And while long chains of branches are made short.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -20,6 +20,8 @@ t.setTimeout(3_600_000);
 const ROUNDS = sized(1, 60);
 const SEED = Number(process.env.SEED ?? 1);
 const ROWS = 3000;
+/** Branches of branches; more than may be asked. */
+const CHAIN = 18;
 /** Some commits are large ones, which the engine takes in parts. */
 const FEW = 40;
 
@@ -111,6 +113,39 @@ t.test("a kill leaves all or nothing of a fork, a merge and a deletion", async (
   t.comment(JSON.stringify(counts));
 });
 
+t.test("a kill while long chains are made short leaves each branch as it was", async (t) => {
+  const token = await server.tenant("chained", ["super_admin"]);
+  await rows(token, "CREATE TABLE item (id int PRIMARY KEY, v int)");
+  await rows(token, "CREATE INDEX item_v ON item (v)");
+  await rows(token, `INSERT INTO item SELECT i, 0 FROM generate_series(1, ${ROWS}) i`);
+  const written = (depth: number) => `id BETWEEN ${depth * 100} AND ${depth * 100 + 499}`;
+  for (let round = 1; round <= ROUNDS; round++) {
+    const name = (depth: number) => `r${round}b${depth}`;
+    for (let depth = 1; depth <= CHAIN; depth++) {
+      await fork(token, { name: name(depth), ...(depth > 1 && { from: name(depth - 1) }) });
+      await rows(token, `UPDATE item SET v = ${depth} WHERE ${written(depth)}`, name(depth));
+      await rows(token, `DELETE FROM item WHERE id = ${depth}`, name(depth));
+    }
+    // The next fork waits for what is copied; so does nothing else.
+    const asked = ask("POST", "/v1/branches", { name: name(CHAIN + 1), from: name(CHAIN) }, token);
+    await sleep(random.next() * 600);
+    await server.kill();
+    await asked;
+    await server.boot();
+    for (let depth = 1; depth <= CHAIN; depth++) {
+      const found = await rows(token, "SELECT v, count(*) FROM item GROUP BY v ORDER BY v", name(depth));
+      const later = Math.min(500, ROWS - depth * 100 + 1);
+      const others = Array.from({ length: depth - 1 }, (_, i) => [i + 1, 100]);
+      const rest = ROWS - depth - 100 * (depth - 1) - later;
+      t.same(found, [[0, rest], ...others, [depth, later]], `round ${round}, ${name(depth)}`);
+      const byIndex = await rows(token, `SELECT count(*) FROM item WHERE v = ${depth}`, name(depth));
+      t.same(byIndex, [[later]], `round ${round}, ${name(depth)}, by the index`);
+    }
+    for (let depth = CHAIN + 1; depth > 0; depth--)
+      await server.call("DELETE", `/v1/branches/${name(depth)}`, undefined, { token });
+  }
+});
+
 t.test("nothing is left of branches that are gone", async (t) => {
   // Dropped ranges are removed once no snapshot can see them.
   for (let tries = 0; ; tries++) {
@@ -133,7 +168,7 @@ async function leftovers(): Promise<string[]> {
     if (!entry.endsWith("rocksdb") || !existsSync(join(directory, "CURRENT"))) continue;
     const engine = await RocksEngine.open({ directory });
     for (const { key } of entriesOf(engine.cursor({ gte: Buffer.alloc(0), lt: Buffer.alloc(8, 0xff) }))) {
-      const kept: readonly number[] = [SPACE.history, SPACE.hidden, SPACE.since, SPACE.stamps];
+      const kept: readonly number[] = [SPACE.history, SPACE.hidden, SPACE.since, SPACE.stamps, SPACE.flat];
       const isKept = tenantOfKey(key) === SHARD_TENANT && kept.includes(key[4]!);
       if (tenantOfKey(key) >= FIRST_BRANCH || isKept) found.push(Buffer.from(key).toString("hex"));
     }

@@ -56,7 +56,7 @@ async function leftovers(server: TestServer, ...tenants: number[]): Promise<stri
     for (const { key } of entriesOf(engine.cursor({ gte: Buffer.alloc(0), lt: Buffer.alloc(8, 0xff) }))) {
       const own = tenantOfKey(key);
       const text = own === SHARD_TENANT && key[4] === SPACE.meta ? Buffer.from(key.subarray(5)).toString() : "";
-      const kept: readonly number[] = [SPACE.history, SPACE.hidden, SPACE.since, SPACE.stamps];
+      const kept: readonly number[] = [SPACE.history, SPACE.hidden, SPACE.since, SPACE.stamps, SPACE.flat];
       const isBeside = own === SHARD_TENANT && kept.includes(key[4]!);
       const named = /^(?:job|watch|history|branch)\/(\d+)/.exec(text);
       if (isOf(own) || isBeside || (named !== null && isOf(Number(named[1])))) {

@@ -72,7 +72,7 @@ t.test("nothing that is kept for a branch is left when it goes, whatever is writ
   ]);
   await run.flush();
   const { keys } = run.memory.cursor({ gte: Buffer.alloc(0), lt: Buffer.alloc(8, 0xff) }).next(1e6);
-  const spaces: readonly number[] = [SPACE.history, SPACE.hidden, SPACE.since, SPACE.stamps];
+  const spaces: readonly number[] = [SPACE.history, SPACE.hidden, SPACE.since, SPACE.stamps, SPACE.flat];
   t.same(
     keys.filter((key) => tenantOfKey(key) === SHARD_TENANT && spaces.includes(key[4]!)),
     [],

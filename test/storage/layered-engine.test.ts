@@ -6,14 +6,18 @@ import t, { type Test } from "tap";
 import { NO_ORIGIN } from "../../src/storage/branch-list.js";
 import { boundOf } from "../../src/storage/cursor-bound.js";
 import type { Engine } from "../../src/storage/engine.js";
+import { FLAT_DEPTH } from "../../src/storage/flat-branches.js";
 import {
   branchKey,
   bytesKey,
+  flatKey,
+  flatPrefix,
+  flatRecordKey,
   hiddenKey,
   hiddenPrefix,
   hiddenRange,
   historyRecordKey,
-  readHiddenKey,
+  readBesideKey,
   readReplacedKey,
   replacedKey,
   sinceKey,
@@ -78,6 +82,77 @@ t.test("the past and branches are what a model says, also after a crash", async 
         check(t, run, run.layers.asOf(sequence), tenant, content, `seed ${seed}: ${tenant} after ${sequence}`);
       }
     }
+    if (!t.passing()) break;
+  }
+});
+
+t.test("chains of branches are made short, and each branch stays what a model says, also after a crash", async (t) => {
+  for (let seed = 1; seed <= tries(40); seed++) {
+    const run = new Run(new Random(seed));
+    const { random } = run;
+    await run.open();
+    for (let i = 0; i < 4; i++) await run.write(ORIGIN);
+    let next = 100;
+    const some = () => run.layers.flat.some(1 + random.below(4));
+    for (let step = 0; step < 80; step++) {
+      const tenants = [...run.now.keys()];
+      const tenant = tenants[random.below(tenants.length)]!;
+      if (random.below(12) === 0) run.save();
+      const what = random.below(20);
+      if (what < 7) await run.write(tenant);
+      // Most often one of the last, so that chains are long.
+      else if (what < 11 && tenants.length < 12)
+        await run.fork(tenants[Math.max(0, tenants.length - 1 - random.below(3))]!, next++, null);
+      else if (what === 11 && run.past.has(tenant) && tenants.length < 12) {
+        const at = [...run.past.get(tenant)!.keys()];
+        await run.fork(tenant, next++, at[random.below(at.length)]!);
+      } else if (what === 12) await run.flush();
+      else if (what === 13 && tenant !== ORIGIN && run.layers.branches.forksOf(tenant).size === 0) {
+        await run.flush();
+        await run.end(tenant);
+      } else if (what === 14) {
+        if (random.below(2) === 0) run.shard.flush();
+        else await run.flush();
+        if (random.below(2) === 0) run.rewind();
+        await run.open();
+      } else some();
+      const read = tenants[random.below(tenants.length)]!;
+      if (what % 4 === 0 && run.now.has(read)) {
+        await run.flush();
+        check(t, run, run.layers, read, run.now.get(read)!, `seed ${seed}, step ${step}: ${read}`);
+      }
+    }
+    await run.flush();
+    while (some());
+    for (const [tenant, content] of run.now) {
+      const { layers } = run;
+      check(t, run, layers, tenant, content, `seed ${seed}: ${tenant} now`);
+      t.ok(layers.flat.depthOf(tenant) <= FLAT_DEPTH, `seed ${seed}: ${tenant} asks ${layers.flat.depthOf(tenant)}`);
+      if (tenant === ORIGIN) continue;
+      t.equal(
+        layers.bytesOf(tenant),
+        heldBytes(run, tenant),
+        `seed ${seed}: what was copied for ${tenant} is not its own`,
+      );
+      const keys = NAMES.map((name) => keyOf(tenant, name));
+      const found = layers.getMany(keys).map((value) => value && Buffer.from(value).toString());
+      t.same(
+        found,
+        NAMES.map((name) => content.get(name)),
+        `seed ${seed}: ${tenant}, all at once`,
+      );
+    }
+    for (const [tenant, past] of run.past) {
+      const [sequence, content] = [...past][random.below(past.size)]!;
+      check(t, run, run.layers.asOf(sequence), tenant, content, `seed ${seed}: ${tenant} after ${sequence}`);
+    }
+    // Those without branches of their own first.
+    while (run.now.size > 1) {
+      const last = [...run.now.keys()].find((each) => each !== ORIGIN && run.layers.branches.forksOf(each).size === 0)!;
+      await run.end(last);
+    }
+    const kept = { gte: flatPrefix(0), lt: flatPrefix(2 ** 31) };
+    t.same(run.memory.cursor({ ...kept, only: "keys" }).next(10).keys, [], `seed ${seed}: nothing is left`);
     if (!t.passing()) break;
   }
 });
@@ -335,7 +410,9 @@ t.test("the bytes of the keys", async (t) => {
   t.equal(hex(replacedKey(key, 258)), "000000000800000007" + "026100ff62" + "0001" + "000000000102");
   t.same(readReplacedKey(replacedKey(key, 258)), { key, sequence: 258 });
   t.equal(hex(hiddenKey(key)), "000000000900000007" + "026100ff62");
-  t.same(readHiddenKey(hiddenKey(key)), key);
+  t.equal(hex(flatKey(key)), "000000000d00000007" + "026100ff62");
+  for (const made of [hiddenKey(key), flatKey(key)]) t.same(readBesideKey(made), key);
+  t.equal(hex(flatRecordKey(7)), `000000000b00000007${hex(Buffer.from("flat"))}`);
   t.equal(hex(stampKey(7, 258)), "000000000a00000007" + "0000000000000102");
   t.equal(hex(sinceKey(7, "branch")), `000000000b00000007${hex(Buffer.from("branch"))}`);
   t.equal(hex(bytesKey(7)), `000000000b00000007${hex(Buffer.from("bytes"))}`);

@@ -57,6 +57,7 @@ export class Run {
   async flush(): Promise<void> {
     this.shard.flush();
     await applyBacklog(this.shard);
+    if (this.shard.failed !== null) throw this.shard.failed;
     while (this.shard.durableSequence < this.shard.committedSequence) await Promise.resolve();
   }
 
@@ -115,13 +116,23 @@ export class Run {
   async fork(origin: number, tenant: number, at: number | null): Promise<void> {
     await this.flush();
     const start = at === null ? null : { sequence: at, micros: 0 };
-    const sequence = await this.commit([
-      { key: branchKey(tenant), value: Buffer.from(JSON.stringify({ origin, start })) },
-    ]);
+    const record = { origin, start, root: ORIGIN, name: `branch ${tenant}` };
+    const sequence = await this.commit([{ key: branchKey(tenant), value: Buffer.from(JSON.stringify(record)) }]);
     await this.flush();
     if (!this.past.has(origin)) this.past.set(origin, new Map());
     this.remember(origin, sequence);
     this.now.set(tenant, new Map(this.contentAt(origin, at ?? sequence)!));
+  }
+
+  /** Nothing was forked from it. */
+  async end(tenant: number): Promise<void> {
+    const { origin } = this.layers.branchOf(tenant)!;
+    await this.commit([{ key: branchKey(tenant), value: null }]);
+    await this.flush();
+    this.now.delete(tenant);
+    this.past.delete(tenant);
+    // What it needed of the past may be gone.
+    if (this.layers.oldestOf(origin) === null) this.past.delete(origin);
   }
 }
 

@@ -156,6 +156,6 @@ function freeName(layers: LayeredEngine, tenant: number, name: string): string {
   for (let i = 1; ; i++) {
     const end = i === 1 ? "" : i === 2 ? "-restored" : `-restored-${i - 1}`;
     const free = `${name.slice(0, NAME_MAX - end.length)}${end}`;
-    if (layers.branchNamed(tenant, free) === null) return free;
+    if (layers.branches.named(tenant, free) === null) return free;
   }
 }

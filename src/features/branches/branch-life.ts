@@ -42,7 +42,7 @@ export function endBranch(partition: Partition, number: number): Promise<void> {
  * where it would end now and a backup reads it.
  */
 export async function dropBranch(partition: Partition, number: number): Promise<void> {
-  if (partition.shard.layers!.branchesOf(number).length === 0) return endBranch(partition, number);
+  if (partition.shard.layers!.branches.forksOf(number).size === 0) return endBranch(partition, number);
   const { writes: _, readers: __, endedBy: ___, merges: ____, ...record } = partition.shard.layers!.branchOf(number)!;
   const aside = { ...record, name: `dropped-${number}`, expiresAtMs: Date.now() };
   const tx = partition.shard.begin({ isolation: "read committed" });
@@ -63,7 +63,7 @@ export async function endBranches(
   for (;;) {
     const left = (layers?.branchesUnder(root) ?? []).filter(([, branch]) => isWanted(branch));
     // One from which others were forked ends after them.
-    const ends = left.filter(([number]) => layers!.branchesOf(number).length === 0);
+    const ends = left.filter(([number]) => layers!.branches.forksOf(number).size === 0);
     if (ends.length === 0) break;
     for (const [number, branch] of ends) {
       // Its time may be over meanwhile.
@@ -89,7 +89,7 @@ export async function endKeys(partition: Pick<Partition, "shard" | "shared">, nu
 export function requireEndable({ shard }: Partition, number: number): void {
   const layers = shard.layers!;
   const { name, readers } = layers.branchOf(number)!;
-  const others = layers.branchesOf(number).map((each) => `"${layers.branchOf(each)!.name}"`);
+  const others = [...layers.branches.forksOf(number)].map((each) => `"${layers.branchOf(each)!.name}"`);
   if (others.length > 0) {
     const names = others.slice(0, 10).join(", ");
     throw new DbError("conflict", `The branch "${name}" has branches: ${names}. Delete those first.`);
@@ -141,7 +141,7 @@ function silence(partition: Partition, number: number, reason: string): void {
 export function endExpired(partition: Partition, nowMs: number): void {
   const { layers, failed, refusal } = partition.shard;
   if (layers === null || failed !== null || refusal !== null) return;
-  for (const number of layers.expired(nowMs, ENDS_AT_ONCE)) {
+  for (const number of layers.branches.expired(nowMs, ENDS_AT_ONCE)) {
     try {
       if (!isEnding(layers.branchOf(number)!)) endBranch(partition, number);
     } catch (error) {

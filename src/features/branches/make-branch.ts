@@ -28,6 +28,8 @@ import { shownStamp } from "./history-routes.js";
 
 /** Each partition counts in steps of it, from its own number on: no two branches of an installation have the same. */
 const NUMBER_STEP = 2048;
+/** Entries that are copied in one turn where a chain is too long for one more branch. */
+const FLATTENED_AT_ONCE = 64;
 
 /** `origin`: what it is forked from; absent: what the body says. */
 export async function createBranch(request: Request, body: BodyOf<"branches.create">, origin?: number) {
@@ -35,8 +37,9 @@ export async function createBranch(request: Request, body: BodyOf<"branches.crea
   const { shard } = partition;
   const layers = layersOf(request);
   const { record, making } = await newBranch(request, body, origin);
+  await near(request, layers, record.origin);
   // From here to where the name is taken nobody else has a turn.
-  requirePossible(layers, record, making);
+  requireFree(layers, record, making);
   const tx = shard.begin();
   beingMade.add(making);
   try {
@@ -58,7 +61,7 @@ export async function createBranch(request: Request, body: BodyOf<"branches.crea
 export async function plannedBranch(request: Request, body: BodyOf<"branches.create">) {
   const layers = layersOf(request);
   const { record, making } = await newBranch(request, body);
-  requirePossible(layers, record, making);
+  requireFree(layers, record, making);
   const { name, origin, root, start, expiresAtMs, quotaBytes, access } = record;
   return {
     ...{ name, from: layers.branchOf(origin)?.name ?? null, empty: origin === NO_ORIGIN, quota_bytes: quotaBytes },
@@ -195,17 +198,12 @@ function requireBegun(partition: Partition, number: number): void {
   throw new DbError("serialization_failure", "What the branch was to begin with has been deleted meanwhile.");
 }
 
-function requirePossible(layers: LayeredEngine, { root, name, origin }: BranchRecord, making: string): void {
-  requireFree(layers, root, name, making);
-  requireNear(layers, origin);
-}
-
 function requireNew(layers: LayeredEngine, root: number, name: string, making: string): void {
-  if (layers.branchNamed(root, name) === null && !beingMade.has(making)) return;
+  if (layers.branches.named(root, name) === null && !beingMade.has(making)) return;
   throw new DbError("conflict", `A branch "${name}" already exists.`, { field: "name" });
 }
 
-function requireFree(layers: LayeredEngine, root: number, name: string, making: string): void {
+function requireFree(layers: LayeredEngine, { root, name }: BranchRecord, making: string): void {
   requireNew(layers, root, name, making);
   if (layers.branchesUnder(root).length < BRANCHES_MAX) return;
   throw new DbError(
@@ -214,14 +212,10 @@ function requireFree(layers: LayeredEngine, root: number, name: string, making: 
   );
 }
 
-/** Whether one may be forked from it. */
-function requireNear(layers: LayeredEngine, origin: number): void {
-  let depth = 1;
-  for (let branch = layers.branchOf(origin); branch !== null; branch = layers.branchOf(branch.origin)) depth++;
-  if (depth <= BRANCH_DEPTH_MAX) return;
-  const { name } = layers.branchOf(origin)!;
-  const message = `The branch "${name}" is ${BRANCH_DEPTH_MAX} forks away from its tenant, and a chain has at most so many.`;
-  throw new DbError("conflict", `${message} Merge it, or fork one that is nearer.`, { field: "from" });
+/** Until one may be forked from it: the server has not yet come to make the chain shorter. */
+async function near(request: Request, layers: LayeredEngine, origin: number): Promise<void> {
+  while (layers.flat.depthOf(origin) >= BRANCH_DEPTH_MAX && layers.flat.some(FLATTENED_AT_ONCE))
+    await request.yieldTurn();
 }
 
 /** The commit that a time, or the number of one, means. */
@@ -265,7 +259,7 @@ export function rootOf(request: Request): number {
 /** Null: there is none, or it is about to end. */
 export function findBranch(request: Request, name: string): number | null {
   const layers = layersOf(request);
-  const number = layers.branchNamed(rootOf(request), name);
+  const number = layers.branches.named(rootOf(request), name);
   return number === null || isEnding(layers.branchOf(number)!) ? null : number;
 }
 
