@@ -1,6 +1,6 @@
 /**
- * Whose rights DROP … CASCADE asks. Who owns what the statement names, or its schema, takes what others have made of it,
- * wherever that is, as in PostgreSQL. What nobody owns anybody may drop: there each object that goes is asked for.
+ * Whose rights DROP … CASCADE asks. Who owns what the statement names, or its schema, takes what others have made of
+ * it, wherever that is, as in PostgreSQL. What nobody owns anybody may drop: there each object that goes is asked for.
  */
 import { type Author, ownsSchemaOf, requireOwner } from "./author.js";
 import type { CatalogView } from "./catalog-view.js";

@@ -91,7 +91,7 @@ function withoutDependents(grants: readonly Grant[], of: GrantKey, cascade: bool
   return result;
 }
 
-/** Without the role's privileges and, in policies, the role, as far as they may be taken away. One about it alone goes. */
+/** Without the role's privileges and, in policies, the role, as far as they may go. A policy about it alone goes. */
 export function withoutRole(
   access: AccessDef,
   roleId: number,

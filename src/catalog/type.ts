@@ -90,7 +90,7 @@ export function isRowType(type: TypeDef): boolean {
   return type.kind === "composite" && type.rowOf !== undefined;
 }
 
-/** Whether the type is the one with that id, an array of it, or ranges of it: what goes with it. Others only lose a part. */
+/** Whether the type is the one with that id, an array of it, or ranges of it. Types made of it only lose a part. */
 export function isOfType({ user, element }: SqlType, id: number): boolean {
   if (user?.id === id || (element !== null && isOfType(element, id))) return true;
   return user?.part !== undefined && isOfType(user.part, id);

@@ -216,7 +216,7 @@ export class ProtocolSession {
   }
 
   /**
-   * As `requireInsert`, for both tables of a graph. Whether policies look at each row that is added: `graphChecks` tells
+   * As `requireInsert`, for both tables of a graph. True: policies look at each row that is added; `graphChecks` tells
    * what they ask.
    */
   requireGraphInsert({ nodes, edges }: GraphTables, catalog: CatalogView): boolean {

@@ -1,4 +1,4 @@
-/** Files of a graph by users whom policies keep something from: each node and relationship is checked as CREATE does. */
+/** Files of a graph by users whom policies keep something from: each entity is checked as CREATE checks it. */
 import t from "tap";
 import { TestServer } from "../e2e/server.js";
 
