@@ -15,6 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { filesIn, filesWith } from "../live-files.js";
 import { TestServer } from "./server.js";
 
 t.setTimeout(280_000);
@@ -45,24 +46,9 @@ t.teardown(() => server.stop());
 
 const has = (bytes: Buffer): boolean => bytes.includes(SECRET) || bytes.includes(Buffer.from(SECRET, "utf16le"));
 
-function filesIn(path: string): string[] {
-  const names = readdirSync(path, { recursive: true, encoding: "utf8" }).map((name) => join(path, name));
-  return names.filter((name) => statSync(name, { throwIfNoEntry: false })?.isFile());
-}
-
-/** Nothing for a file that the server removed meanwhile: one with a log of the engine that it has emptied. */
-function bytesOf(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
-    throw error;
-  }
-}
-
 /** Files of the server that have the secret in them, among them those that it has open without a name. */
 function found(): string[] {
-  const named = [server.directory, join(outside, "backups")].flatMap(filesIn).filter((path) => has(bytesOf(path)));
+  const named = [server.directory, join(outside, "backups")].flatMap((folder) => filesWith(folder, has));
   return [
     ...named,
     ...openFiles()
@@ -192,10 +178,7 @@ t.test("without encryption it would lie there", async (t) => {
   t.teardown(() => plain.stop());
   await plain.rows("CREATE TABLE note (a text)");
   await plain.rows("INSERT INTO note VALUES ($1)", [SECRET]);
-  t.ok(
-    filesIn(plain.directory).some((path) => has(readFileSync(path))),
-    "so the search above finds what is there",
-  );
+  t.ok(filesWith(plain.directory, has).length > 0, "so the search above finds what is there");
 });
 
 t.test("a tenant that was deleted leaves no key, sealed or not, and no value", async (t) => {

@@ -1,9 +1,10 @@
 /** A server with storage.encryption: nothing of what users store lies in its data directory in the open. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { filesWith } from "../live-files.js";
 import { PROGRAM, TestServer } from "./server.js";
 
 t.setTimeout(280_000);
@@ -28,14 +29,10 @@ const NUMBERS = [Buffer.from(new Float32Array(VECTOR).buffer), Buffer.from(new F
 
 /** Files of the data directory that have a text or a vector of this test in them. */
 function files(): string[] {
-  const paths = readdirSync(server.directory, { recursive: true, encoding: "utf8" }).map((name) =>
-    join(server.directory, name),
+  return filesWith(
+    server.directory,
+    (bytes) => bytes.includes(SECRET) || NUMBERS.some((numbers) => bytes.includes(numbers)),
   );
-  return paths.filter((path) => {
-    if (!statSync(path).isFile()) return false;
-    const bytes = readFileSync(path);
-    return bytes.includes(SECRET) || NUMBERS.some((numbers) => bytes.includes(numbers));
-  });
 }
 
 async function looks(t: Test): Promise<void> {

@@ -4,21 +4,13 @@
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { TOTP } from "otpauth";
 import t from "tap";
+import { filesWith } from "../live-files.js";
 import { PROGRAM, TestServer } from "./server.js";
 
 t.setTimeout(280_000);
@@ -39,9 +31,7 @@ t.teardown(() => server.stop());
 
 /** Whether any file of the data directory has the text. */
 function isOnDisk(text: string): boolean {
-  return readdirSync(server.directory, { recursive: true, encoding: "utf8" })
-    .map((name) => join(server.directory, name))
-    .some((path) => statSync(path).isFile() && readFileSync(path).includes(text));
+  return filesWith(server.directory, (bytes) => bytes.includes(text)).length > 0;
 }
 
 async function enrolled(name: string): Promise<string> {
