@@ -55,6 +55,33 @@ t.test("rows that a cursor has read are what commits replace, whatever is writte
   }
 });
 
+t.test("what was read is known no more once it was written, also when what was written is forgotten", async (t) => {
+  const run = new Run(new Random(1));
+  await run.open();
+  await run.keep(ORIGIN);
+  // So long that the last ones of a few dozen are remembered.
+  const longValue = (text: string) => Buffer.alloc(64 * 1024, text);
+  const write = async (from: number, to: number, text: string) => {
+    for (const name of NAMES.slice(from, to)) await run.commit([{ key: keyOf(ORIGIN, name), value: longValue(text) }]);
+    await run.flush();
+  };
+  await write(0, NAMES.length, "a");
+  const cursor = run.layers.cursor(prefixRange(tenantPrefix(ORIGIN)));
+  const { keys } = cursor.next(16);
+  t.same(keys.at(3), keyOf(ORIGIN, NAMES[3]!));
+  await write(3, 4, "b");
+  await write(20, 21, "b");
+  // Opened before: not what is there now.
+  t.equal(cursor.next(16).keys.length, 16);
+  cursor.close();
+  for (let i = 0; i < 2; i++) await write(40, NAMES.length, "c");
+  const before = run.shard.committedSequence;
+  await write(0, 30, "d");
+  const past = run.layers.asOf(before);
+  const found = NAMES.slice(0, 30).map((name) => Buffer.from(past.get(keyOf(ORIGIN, name))!).toString("latin1", 0, 1));
+  t.equal(found.join(""), "aaabaaaaaaaaaaaaaaaabaaaaaaaaa");
+});
+
 t.test("an update of rows that were just read does not read them again", async (t) => {
   const run = new Run(new Random(1), new CountingEngine());
   const memory = run.memory as CountingEngine;

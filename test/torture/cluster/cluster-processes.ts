@@ -260,13 +260,26 @@ export class ClusterProcesses {
     return this.ask(node, path, this.token, { method: "POST", body: JSON.stringify(body) });
   }
 
-  private async ask(node: NodeProcess, path: string, token: string, init: RequestInit) {
+  /** Throws when there is no answer. The administrator asks, in that branch. Null: the answer has no data. */
+  async send(node: NodeProcess, method: string, path: string, body?: object, branch = "") {
+    const init = { method, ...(body !== undefined && { body: JSON.stringify(body) }) };
+    return this.ask(node, path, this.token, init, branch === "" ? {} : { "x-tessera-branch": branch });
+  }
+
+  private async ask(
+    node: NodeProcess,
+    path: string,
+    token: string,
+    init: RequestInit,
+    headers: Record<string, string> = {},
+  ) {
     const answer = await fetch(`http://127.0.0.1:${node.port}${path}`, {
       ...init,
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      headers: { ...headers, authorization: `Bearer ${token}`, "content-type": "application/json" },
       signal: AbortSignal.timeout(15_000),
     });
-    return { status: answer.status, data: ((await answer.json()) as { data: unknown }).data };
+    const text = await answer.text();
+    return { status: answer.status, data: text === "" ? null : (JSON.parse(text) as { data: unknown }).data };
   }
 
   async close(): Promise<void> {
