@@ -235,3 +235,50 @@ t.test("names of indexes as parameters, and options of a search", async (t) => {
   t.same(await refused(words, { options: { limits: 1 } }), [400, "ArgumentError", "InvalidArgumentValue"]);
   t.same(await refused(words, { options: { limit: -1 } }), [400, "ArgumentError", "NegativeIntegerArgument"]);
 });
+
+t.test("SEARCH restricts a variable to what a vector index finds", async (t) => {
+  const like = "OPTIONS {indexConfig: {`vector.dimensions`: 2, `vector.similarity_function`: 'euclidean'}}";
+  await rows(`CREATE VECTOR INDEX near FOR (m:Spot) ON (m.v) ${like}`);
+  await rows(`CREATE VECTOR INDEX alike FOR ()-[r:NEXT]-() ON (r.v) ${like}`);
+  await rows(
+    "UNWIND range(1, 20) AS i CREATE (:Spot {id: i, v: [i, 0.0], even: i % 2 = 0})-[:NEXT {v: [0.0, i], id: i}]->(:End {id: i})",
+  );
+  const search = "SEARCH m IN (VECTOR INDEX near FOR [3.0, 0.0]";
+  t.same(await rows(`MATCH (m:Spot) ${search} LIMIT 3) SCORE AS s RETURN m.id, s ORDER BY s DESC, m.id`), [
+    [3, 1],
+    [2, 0.5],
+    [4, 0.5],
+  ]);
+  const ids = "WITH m ORDER BY m.id RETURN collect(m.id)";
+  t.same(await rows(`MATCH (m:Spot) ${search} WHERE m.even LIMIT 3) ${ids}`), [[[2, 4, 6]]], "before they are taken");
+  t.same(await rows(`MATCH (m:Spot) ${search} LIMIT 3) WHERE m.even ${ids}`), [[[2, 4]]], "after");
+  t.same(await rows(`MATCH (m:Spot {id: 2})-[:NEXT]->(e) ${search} LIMIT 3) RETURN e.id`), [[2]]);
+  const relations = "SEARCH r IN (VECTOR INDEX $index FOR $q WHERE r.id > 8 LIMIT 2)";
+  t.same(
+    await rows(`MATCH ()-[r:NEXT]->(e) ${relations} SCORE AS s RETURN e.id, s ORDER BY e.id`, {
+      index: "alike",
+      q: [0, 9],
+    }),
+    [
+      [9, 1],
+      [10, 0.5],
+    ],
+  );
+  const around = "SEARCH m IN (VECTOR INDEX near FOR [a.id * 1.0, 0.0] WHERE m.id <> a.id LIMIT 2)";
+  t.same(await rows(`MATCH (a:End {id: 7}) MATCH (m:Spot) ${around} ${ids}`), [[[6, 8]]], "by what is around it");
+  t.same(await refused(`MATCH (m:Spot) ${search.replace("near", "none")} LIMIT 3) RETURN m`), [
+    400,
+    "42704",
+    undefined,
+  ]);
+  t.same(await refused(`MATCH (m:Spot) ${search} LIMIT 0) RETURN m`), [
+    400,
+    "ArgumentError",
+    "NegativeIntegerArgument",
+  ]);
+  t.same(await refused(`MATCH (m:Spot) MATCH (m) ${search} LIMIT 1) RETURN m`), [
+    400,
+    "SyntaxError",
+    "VariableAlreadyBound",
+  ]);
+});

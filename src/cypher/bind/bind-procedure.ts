@@ -3,7 +3,7 @@
 import type { Expr } from "../../query/expr/expr.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
-import type { CallClause } from "../parse/ast.js";
+import type { CallClause, MatchClause, YieldItem } from "../parse/ast.js";
 import { WRITING_PROCEDURES } from "../parse/writing-procedures.js";
 import { APOC_PROCEDURES } from "./apoc-procedures.js";
 import { bindCondition } from "./bind-condition.js";
@@ -11,7 +11,7 @@ import { bindArgument } from "./bind-expr.js";
 import { type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
 import { DATABASE_PROCEDURES } from "./database-procedures.js";
 import { GRAPH_PROCEDURES } from "./graph-procedures.js";
-import { INDEX_PROCEDURES } from "./index-procedures.js";
+import { INDEX_PROCEDURES, nearest } from "./index-procedures.js";
 import { type Procedure, type ProcedureRegistry, registeredProcedure, registeredProcedures } from "./procedure.js";
 import { filtered, joined, NO_ROWS, ONE_ROW, only, resultOf } from "./rows.js";
 import { SCHEMA_PROCEDURES } from "./schema-procedures.js";
@@ -82,6 +82,23 @@ export function bindProcedureCall(clause: CallClause, rows: Rows, binding: Bindi
   }
   const where = clause.where === null ? null : bindCondition(clause.where, contextOf(binding, scope));
   return { plan: filtered(joined(rows.plan, right, clause.optional), where), scope };
+}
+
+/** SEARCH of a MATCH: what the procedure that asks the index finds among that of which the condition holds. */
+export function bindSearch({ call, within }: NonNullable<MatchClause["search"]>, rows: Rows, binding: Binding): Rows {
+  const procedure = procedureOf(call, binding);
+  const args = argumentsOf(call, procedure, rows.scope, binding);
+  const [found] = call.yields as readonly YieldItem[];
+  const condition = (entity: Variable) =>
+    within === null
+      ? null
+      : bindCondition(within, contextOf(binding, new Map(rows.scope).set(found!.variable.name, entity)));
+  const right = nearest(found!.field === "node" ? "nodes" : "edges", args, binding, condition);
+  const scope = new Map(rows.scope);
+  for (const [name, column] of yielded(call, procedure, right.columns)) {
+    scope.set(name, { kind: "value", expr: columnExpr(column) });
+  }
+  return { plan: joined(rows.plan, right, false), scope };
 }
 
 /** Throws ProcedureNotFound. */

@@ -16,7 +16,7 @@ import type {
 } from "../parse/ast.js";
 import { bindArgument } from "./bind-expr.js";
 import { bindMatch } from "./bind-match.js";
-import { bindProcedureCall, bindStandaloneCall } from "./bind-procedure.js";
+import { bindProcedureCall, bindSearch, bindStandaloneCall } from "./bind-procedure.js";
 import { bindProjection } from "./bind-projection.js";
 import { bindSubqueryCall } from "./bind-subquery-call.js";
 import { asTable, bindWrites } from "./bind-write.js";
@@ -84,7 +84,7 @@ function bindReading(
 ): Rows {
   switch (clause.kind) {
     case "match":
-      return bindMatch(clause, rows, binding);
+      return bindMatch(clause, clause.search === undefined ? rows : bindSearch(clause.search, rows, binding), binding);
     case "unwind":
       return bindUnwind(clause, rows, binding);
     case "call":

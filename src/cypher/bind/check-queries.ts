@@ -10,6 +10,7 @@ import type {
   DeleteClause,
   Expr,
   ForeachClause,
+  MatchClause,
   ProjectionClause,
   Query,
   RemoveItem,
@@ -23,7 +24,7 @@ import type { CheckedColumn } from "./check-expressions.js";
 import { ProjectionChecker } from "./check-projections.js";
 import type { ProcedureField, ProcedureSignature } from "./procedure-catalog.js";
 import { Scope } from "./scope.js";
-import { ANY, itemType, MAP, type StaticKind } from "./static-type.js";
+import { ANY, itemType, MAP, NODE, RELATIONSHIP, type StaticKind } from "./static-type.js";
 import { writes } from "./writes.js";
 
 export abstract class QueryChecker extends ProjectionChecker {
@@ -76,6 +77,7 @@ export abstract class QueryChecker extends ProjectionChecker {
   private clause(clause: Exclude<Clause, ProjectionClause>, place: Place): void {
     switch (clause.kind) {
       case "match":
+        if (clause.search !== undefined) this.indexSearch(clause.search, place);
         this.matchPatterns(clause.patterns, place);
         if (clause.where !== null) this.condition(clause.where, place, "WHERE");
         return;
@@ -107,6 +109,17 @@ export abstract class QueryChecker extends ProjectionChecker {
       case "foreach":
         this.foreach(clause, place);
     }
+  }
+
+  /** Its variables are known before the pattern is looked at. */
+  private indexSearch({ call, within }: NonNullable<MatchClause["search"]>, place: Place): void {
+    if (within !== null) {
+      const [found] = yieldedFields(call);
+      const scope = new Scope(place.scope);
+      this.define(found!.variable, found!.field === "node" ? NODE : RELATIONSHIP, scope);
+      this.condition(within, { ...place, scope }, "WHERE");
+    }
+    this.procedureCall(call, place);
   }
 
   /** Of a value that is no list comes one row. */

@@ -22,11 +22,11 @@ import { analyzers } from "./bind-index-options.js";
 import { wholeEdgePolicy } from "./guarded-rows.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import type { ProcedureField } from "./procedure-catalog.js";
-import { NO_ROWS } from "./rows.js";
+import { filtered, NO_ROWS } from "./rows.js";
 import { constraintStatement, quotedName } from "./schema-procedures.js";
 import { FLOAT, INTEGER, listOf, MAP, NODE, NUMBER, RELATIONSHIP, STRING } from "./static-type.js";
 import { IS_TYPE, ofType } from "./type-filter.js";
-import { call, textConst, variant } from "./variables.js";
+import { call, entityIn, textConst, type Variable, variant } from "./variables.js";
 
 type Part = "nodes" | "edges";
 
@@ -51,7 +51,7 @@ function vectorSearch(name: string, of: Part): Procedure {
       { name: "query", type: listOf(NUMBER) },
     ].map(required),
     outputs: [found(of), { name: "score", type: FLOAT }],
-    rows: ([index, count, query], statement) => nearest(of, index!, count!, query!, statement),
+    rows: (args, statement) => nearest(of, args, statement),
   };
 }
 
@@ -97,8 +97,14 @@ function columnsOf(table: TableDef, further: readonly number[], statement: Proce
   return { source, columns, policy, entity: call(isNode ? NODE_OF : RELATIONSHIP_OF, own.map(columnExpr)) };
 }
 
-function nearest(of: Part, name: Expr, count: Expr, query: Expr, statement: ProcedureStatement): Plan {
-  const { table, index } = indexNamed(of, name, "vector", statement);
+/** `condition`: of an entity, before the nearest are taken. */
+export function nearest(
+  of: Part,
+  [name, count, query]: readonly Expr[],
+  statement: ProcedureStatement,
+  condition: (entity: Variable) => Expr | null = () => null,
+): Plan {
+  const { table, index } = indexNamed(of, name!, "vector", statement);
   const { source, columns, policy, entity } = columnsOf(table, index.columnIds, statement);
   const stored = columnExpr(columns.at(-1)!);
   const scan: Plan = Object.freeze({
@@ -113,10 +119,12 @@ function nearest(of: Part, name: Expr, count: Expr, query: Expr, statement: Proc
   });
   const { metric } = index.vector!;
   const { operator } = VECTOR_METRICS[metric];
-  const distance = call(resolveOperator(operator, VECTOR, VECTOR).fn, [stored, call(VECTOR_OF, [query])]);
+  const distance = call(resolveOperator(operator, VECTOR, VECTOR).fn, [stored, call(VECTOR_OF, [query!])]);
   const keys = [{ expr: distance, descending: false, nullsFirst: false }];
-  const sorted: Plan = Object.freeze({ kind: "sort", input: behindPolicy(scan, policy), keys, columns });
-  const limit = call(COUNT_OF, [count]);
+  const wanted = condition(entityIn(of === "nodes" ? "node" : "relationship", columns.slice(0, -1)));
+  const input = filtered(behindPolicy(scan, policy), wanted);
+  const sorted: Plan = Object.freeze({ kind: "sort", input, keys, columns });
+  const limit = call(COUNT_OF, [count!]);
   const best: Plan = Object.freeze({ kind: "limit", input: sorted, limit, offset: null, columns });
   return answer(best, of, entity, call(SCORES[metric], [distance]), statement);
 }

@@ -356,6 +356,8 @@ export interface MatchClause extends Node {
   /** REPEATABLE ELEMENTS: a relationship may come several times in a match. */
   readonly repeatable?: true;
   readonly patterns: readonly PathPattern[];
+  /** SEARCH: the call that finds what a variable is, and what holds of it before the nearest are taken. */
+  readonly search?: { readonly call: CallClause; readonly within: Expr | null };
   readonly where: Expr | null;
 }
 

@@ -1,5 +1,5 @@
 /** LOAD CSV, modes and hints of MATCH, and IN TRANSACTIONS of CALL. Extended by `queries.ts`. */
-import type { CallClause, CallTransactions, Expr, MatchClause, Variable, YieldItem } from "./ast.js";
+import type { CallClause, CallTransactions, Expr, MatchClause, PathPattern, Variable, YieldItem } from "./ast.js";
 import { hidden } from "./composed-queries.js";
 import { POSTFIX } from "./expressions.js";
 import { WritingParser } from "./writing-clauses.js";
@@ -11,6 +11,15 @@ interface Retry {
   readonly seconds: Expr;
   /** What comes of a part that still fails follows. */
   readonly thenAsked: boolean;
+}
+
+/** What the variable of a pattern is; null: it is none of theirs, or there are several patterns. */
+function kindIn([path, ...others]: readonly PathPattern[], name: string): "node" | "relationship" | null {
+  if (path === undefined || others.length > 0) return null;
+  const nodes = [path.start, ...path.steps.map(({ node }) => node)];
+  if (nodes.some(({ variable }) => variable?.name === name)) return "node";
+  const single = path.steps.map(({ relationship }) => relationship).filter(({ length }) => length === null);
+  return single.some(({ variable }) => variable?.name === name) ? "relationship" : null;
 }
 
 export abstract class ClausePartsParser extends WritingParser {
@@ -63,6 +72,44 @@ export abstract class ClausePartsParser extends WritingParser {
     // A path of that name.
     this.at = at;
     return {};
+  }
+
+  /** What restricts a variable of the patterns to what an index finds; nothing: it is not there. */
+  protected indexSearch(patterns: readonly PathPattern[]): Pick<MatchClause, "search"> {
+    const position = this.position();
+    if (!this.acceptWord("SEARCH")) return {};
+    const variable = this.variable();
+    const of = kindIn(patterns, variable.name);
+    if (of === null) {
+      const message = "SEARCH names a node or a relationship of its MATCH, which has one pattern";
+      throw this.error(variable.position, "UnexpectedSyntax", message);
+    }
+    this.expectKeyword("IN");
+    this.expect("(");
+    this.expectKeyword("VECTOR");
+    this.expectKeyword("INDEX");
+    const named = this.position();
+    const index: Expr =
+      this.kind === "parameter"
+        ? this.parameter()
+        : { kind: "string", value: this.name("the name of an index"), position: named };
+    this.expectKeyword("FOR");
+    const query = this.expression();
+    const within = this.optionalWhere();
+    this.expectKeyword("LIMIT");
+    const limit = this.expression();
+    this.expect(")");
+    let score: Variable | null = null;
+    if (this.acceptWord("SCORE")) {
+      this.expectKeyword("AS");
+      score = this.variable();
+    }
+    const yields: YieldItem[] = [{ field: of, variable, position }];
+    if (score !== null) yields.push({ field: "score", variable: score, position });
+    const procedure = `db.index.vector.query${of === "node" ? "Nodes" : "Relationships"}`;
+    const args = [index, limit, query];
+    const common = { where: null, optional: false, standalone: false, position } as const;
+    return { search: { call: { kind: "call", procedure, args, yields, ...common }, within } };
   }
 
   /** `USING INDEX n:Label(p)`, `USING SCAN n:Label`, `USING JOIN ON n`: the planner chooses by itself. */

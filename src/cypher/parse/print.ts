@@ -3,11 +3,13 @@ import type {
   CallClause,
   CallTransactions,
   Clause,
+  MatchClause,
   PathPattern,
   ProjectionClause,
   Query,
   RemoveItem,
   SetItem,
+  YieldItem,
 } from "./ast.js";
 import { ExprPrinter, printDotted, printName, printVariable } from "./print-expr.js";
 import type { SchemaCommand, SchemaName, SchemaSubject, Statement } from "./statement-ast.js";
@@ -30,10 +32,21 @@ function printQuery({ parts, all }: Query, use = ""): string {
 
 const paths = (patterns: readonly PathPattern[]): string => patterns.map((path) => printer.path(path)).join(", ");
 
+function printSearch({ search }: MatchClause): string {
+  if (search === undefined) return "";
+  const { call, within } = search;
+  const [index, limit, query] = call.args!.map((arg, i) =>
+    i === 0 && arg.kind === "string" ? printVariable(arg.value) : printer.expr(arg),
+  );
+  const [found, score] = (call.yields as readonly YieldItem[]).map(({ variable }) => printVariable(variable.name));
+  const searched = `VECTOR INDEX ${index} FOR ${query}${printer.where(within)} LIMIT ${limit}`;
+  return ` SEARCH ${found} IN (${searched})${score === undefined ? "" : ` SCORE AS ${score}`}`;
+}
+
 function printClause(clause: Clause): string {
   switch (clause.kind) {
     case "match":
-      return `${clause.optional ? "OPTIONAL " : ""}MATCH ${clause.repeatable ? "REPEATABLE ELEMENTS " : ""}${paths(clause.patterns)}${printer.where(clause.where)}`;
+      return `${clause.optional ? "OPTIONAL " : ""}MATCH ${clause.repeatable ? "REPEATABLE ELEMENTS " : ""}${paths(clause.patterns)}${printSearch(clause)}${printer.where(clause.where)}`;
     case "unwind":
       return `UNWIND ${printer.expr(clause.list)} AS ${printVariable(clause.variable.name)}`;
     case "call":

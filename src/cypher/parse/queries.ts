@@ -222,7 +222,12 @@ export abstract class QueryParser extends ClausePartsParser {
   private match(position: number): MatchClause {
     const optional = this.acceptKeyword("OPTIONAL");
     this.expectKeyword("MATCH");
-    return { kind: "match", optional, ...this.matchBody(), position };
+    const body = this.matchBody();
+    if (optional && body.search !== undefined) {
+      const message = "OPTIONAL MATCH has no SEARCH: put the MATCH into OPTIONAL CALL { … }";
+      throw this.error(body.search.call.position, "UnexpectedSyntax", message);
+    }
+    return { kind: "match", optional, ...body, position };
   }
 
   private matchBody(): Omit<MatchClause, "kind" | "optional" | "position"> {
@@ -230,9 +235,10 @@ export abstract class QueryParser extends ClausePartsParser {
     const patterns = this.commaList(() => this.path());
     this.refuse(wrongInMatch(patterns) ?? (mode.repeatable === true ? endless(patterns) : null));
     this.skipHints();
+    const search = this.indexSearch(patterns);
     const where = this.optionalWhere();
     this.skipHints();
-    return { ...mode, patterns, where };
+    return { ...mode, patterns, ...search, where };
   }
 
   private unwind(position: number): UnwindClause {
