@@ -177,7 +177,7 @@ export function requireWriting(author: Author | null, fn: FunctionDef, view: Cat
 
 /** Who may do what with an object that is new; null: it is common property. */
 export function accessOfNew(
-  author: Author | null,
+  author: Pick<Author, "maker"> | null,
   kind: DefaultKind,
   { id: objectId, name }: Named,
   schema: string | null,

@@ -84,6 +84,8 @@ export class CatalogEditor {
   changed = false;
   /** What CASCADE takes as a whole, once the statement has done the rest. */
   readonly condemned: Condemned[] = [];
+  /** Who changes definitions, also where the author is asked for nothing. */
+  readonly sender: Author | null;
 
   constructor(
     private readonly tx: Transaction,
@@ -91,6 +93,7 @@ export class CatalogEditor {
     before: CatalogSnapshot,
     public author: Author | null = null,
   ) {
+    this.sender = author;
     this.tables = new Map(before.tables().map((table) => [table.id, table]));
     this.sequences = new Map(before.sequences().map((sequence) => [sequence.id, sequence]));
     this.schemas = new Map(before.schemas().map((schema) => [schema.id, schema]));

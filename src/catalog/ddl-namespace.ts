@@ -3,7 +3,7 @@
  * statement drops by CASCADE is listed like what ddl.ts drops, so that the session removes its rows.
  */
 import { sqlError } from "../protocol/errors.js";
-import { requireOpenName } from "./author.js";
+import { accessOfNew, requireOpenName } from "./author.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import { DEFAULT_SCHEMA } from "./catalog-view.js";
 import { createExtension, dropExtensions } from "./ddl-extension.js";
@@ -11,7 +11,6 @@ import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 import { applyTypeCommand } from "./ddl-types.js";
 import { dropDependents, dropFunctions } from "./drop-dependents.js";
 import { dropTables } from "./drop-tables.js";
-import { accessOf, withOwner } from "./grants.js";
 import { outlivesSchema } from "./kept-tables.js";
 import type {
   AlterSequenceCommand,
@@ -85,7 +84,8 @@ function createSchema(editor: CatalogEditor, command: CreateSchemaCommand, nowMi
   const schema = Object.freeze({ id: editor.nextId(), name, createdAt: nowMicros });
   editor.putSchema(schema);
   if (command.owner !== undefined) {
-    editor.putAccess(withOwner(accessOf(editor.view.accessTo(schema.id), schema.id, "schema"), command.owner));
+    // As if the role had made it: nobody else has anything of it, unless the role's own defaults say so.
+    editor.putAccess(accessOfNew({ maker: command.owner }, "schema", schema, null, editor.view)!);
   }
   return { ...NOTHING, tag };
 }

@@ -252,10 +252,13 @@ function dropParts(editor: CatalogEditor, users: Users): DdlOutcome["clearedInde
   return cleared;
 }
 
-/** Throws 42501 unless the author owns the table: without a restrictive policy there may be more rows to see. */
+/**
+ * Throws 42501 unless the author owns the table, also where nothing else is asked for: without a restrictive policy
+ * there may be more rows to see.
+ */
 function removePolicy(editor: CatalogEditor, { ownerId, policy }: PolicyOf): void {
   const table = editor.view.tableById(ownerId);
-  if (table !== null) requireOwner(editor.author, "table", table);
+  if (table !== null) requireOwner(editor.sender, "table", table);
   const access = editor.view.accessTo(ownerId);
   if (access === null) return;
   editor.putAccess({ ...access, policies: (access.policies ?? []).filter(({ name }) => name !== policy.name) });

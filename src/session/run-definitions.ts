@@ -2,6 +2,9 @@
  * Runs statements that change definitions or statistics, in the transaction of the statement. Called by
  * statement-runner.ts.
  */
+import type { Author } from "../catalog/author.js";
+import type { CatalogView } from "../catalog/catalog-view.js";
+import { actingAsRole, onLead, rightsOf } from "../catalog/rights.js";
 import { sqlError } from "../protocol/errors.js";
 import { withOneCascade } from "../protocol/notice.js";
 import { analyzeTable } from "../query/exec/analyze-table.js";
@@ -14,6 +17,7 @@ import { AuditedDefinitions } from "./audited-definitions.js";
 import { callsToCheck, checkCalls } from "./check-calls.js";
 import type { ExecutionScope } from "./execution-scope.js";
 import { runDdl } from "./run-ddl.js";
+import type { SessionNames } from "./session-names.js";
 import { type Outcome, textOutcome } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { StatementRun } from "./statement-run.js";
@@ -64,7 +68,7 @@ export async function runDefinitions(
         scope.internalStatements(),
         context,
         tenant.positionOf,
-        names.author(catalog.view(tx), run.own),
+        authorOf(bound, names, catalog.view(tx), run.own),
         (table) => new UnseenRows(table, tenant, tx, context),
       ),
     );
@@ -78,6 +82,12 @@ export async function runDefinitions(
   audit.note(scope.contextFor(tx, run.request, []));
   const outcome = textOutcome("result", [lastTag ?? ""], run.collector, withOneCascade(told));
   return rowsFilled === undefined ? outcome : { ...outcome, rowsFilled };
+}
+
+function authorOf({ maker }: BoundDdl, names: SessionNames, catalog: CatalogView, own?: true): Author | null {
+  if (maker === undefined) return names.author(catalog, own);
+  const rights = rightsOf(catalog, onLead(actingAsRole(maker), names.acting(catalog).lead));
+  return { rights, maker: maker.id, database: names.database };
 }
 
 /** Throws 42704 for a model that the tenant has not trained. */

@@ -343,7 +343,7 @@ export class SessionNames implements SessionMemory {
   }
 
   /** As clients call it. */
-  private get database(): string {
+  get database(): string {
     return this.login.database ?? this.login.tenantName;
   }
 

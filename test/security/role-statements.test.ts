@@ -391,3 +391,30 @@ t.test("a schema that somebody else owns keeps what is in it", async (t) => {
   await refused("DROP TABLE kept.first", "42501", /must be owner of table first/);
   await refused("DROP SCHEMA kept CASCADE", "42501", /must be owner of (?:schema kept|table first)/);
 });
+
+t.test("what CREATE SCHEMA … AUTHORIZATION makes belongs to the role, and is made with its rights", async (t) => {
+  const { must, refused } = await tenant(t, "makers");
+  await must("CREATE TABLE closed (id int PRIMARY KEY)");
+  await must("REVOKE ALL ON closed FROM member");
+  const elements = `CREATE TABLE first (id serial PRIMARY KEY) CREATE INDEX firsts ON first (id)
+    CREATE SEQUENCE numbers`;
+  await must(`CREATE SCHEMA made AUTHORIZATION clerk ${elements}`);
+  const owners = `SELECT relname, relowner::regrole::text FROM pg_class WHERE relnamespace = 'made'::regnamespace
+    AND relkind IN ('r', 'v', 'S') ORDER BY 1`;
+  t.same(await must(owners), [
+    ["first", "clerk"],
+    ["first_id_seq", "clerk"],
+    ["numbers", "clerk"],
+  ]);
+  await refused("SELECT * FROM made.first", "42501", /permission denied for schema made/);
+  const reads = "CREATE TABLE points (id int REFERENCES public.closed)";
+
+  await must(
+    `DO $$ BEGIN CREATE SCHEMA points AUTHORIZATION clerk ${reads}; EXCEPTION WHEN insufficient_privilege THEN NULL; END $$`,
+  );
+  t.same(
+    await must("SELECT count(*) FROM pg_namespace WHERE nspname = 'points'"),
+    [[0]],
+    "the role may not refer to it",
+  );
+});

@@ -133,7 +133,7 @@ t.test("only administrators take away what the built-in roles have, and only own
     ["create policy kept on s as restrictive to ann using (false); create policy everyone on s using (true)"],
     ["insert into s values (1); alter table s enable row level security; grant select on s to bob"],
     ["set session authorization ann"],
-    ["drop owned by member", "42501 permission denied to reassign objects"],
+    ["drop owned by member", "42501 permission denied to drop objects"],
     ["reassign owned by member to ann", "42501 permission denied to reassign objects"],
     [
       "alter default privileges for role member grant select on tables to ann",

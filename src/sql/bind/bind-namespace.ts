@@ -1,6 +1,8 @@
 /** Statements about schemas, sequences and types: names to schemas, options and expressions proven to be right. */
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { CreateSchemaCommand, MoveCommand, ObjectName, SequenceOwner } from "../../catalog/namespace-command.js";
+import { actingAsRole, onLead, rightsOf } from "../../catalog/rights.js";
+import type { RoleDef } from "../../catalog/role.js";
 import { SYSTEM_SCHEMAS } from "../../catalog/schema.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { CreateSchemaStatement } from "../parse/ast.js";
@@ -35,6 +37,13 @@ export function bindCreateSchema(node: CreateSchemaStatement, env: BindEnvironme
   }
   const owner = node.role === null ? null : ownerNamed({ kind: "named", name: node.role }, env);
   return { kind: "create schema", name, ifNotExists: node.ifNotExists, ...(owner !== null && { owner: owner.id }) };
+}
+
+/** With the rights of the role, on the lead of who sends the statement. */
+export function makersEnvironment(maker: RoleDef, env: BindEnvironment): BindEnvironment {
+  if (env.rights === undefined) return env;
+  const acting = onLead(actingAsRole(maker), env.rights.acting.lead);
+  return { ...env, rights: rightsOf(env.catalog, acting) };
 }
 
 /** Sequences, schemas, types and domains. */

@@ -46,6 +46,7 @@ import {
   bindDropNamespace,
   bindRenameNamespace,
   bindSetSchema,
+  makersEnvironment,
 } from "./bind-namespace.js";
 import { bindCreatePropertyGraph, bindDropPropertyGraph } from "./bind-property-graph.js";
 import { bindQuery } from "./bind-query.js";
@@ -282,8 +283,11 @@ function createSchema(node: CreateSchemaStatement, env: BindEnvironment): BoundS
   const elements = node.elements.map(
     (element): DdlStep =>
       (env) => {
-        const bound = bindNode(element, { ...env, searchPath: [schema, ...env.searchPath] });
-        if (bound.kind === "ddl") return bound;
+        // What is made belongs to the schema's owner, with whose rights it is made.
+        const maker = command.owner === undefined ? null : env.catalog.roleById(command.owner);
+        const makers = maker === null ? env : makersEnvironment(maker, env);
+        const bound = bindNode(element, { ...makers, searchPath: [schema, ...env.searchPath] });
+        if (bound.kind === "ddl") return maker === null ? bound : { ...bound, maker };
         throw sqlError("0A000", `${element.kind.toUpperCase()} in CREATE SCHEMA is not supported`, {
           position: element.position,
         });

@@ -8,6 +8,7 @@ import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { ViewQuery } from "../../catalog/kept-query.js";
 import type { TextShape } from "../../catalog/ranked-search.js";
 import type { Acting, Rights } from "../../catalog/rights.js";
+import type { RoleDef } from "../../catalog/role.js";
 import type { SearchIndexDef, TableDef } from "../../catalog/table.js";
 import type { TableLockMode } from "../../protocol/lock-strength.js";
 import type { NoticeFields } from "../../protocol/notice.js";
@@ -241,6 +242,8 @@ export interface BoundAnalyze {
 export interface BoundDdl {
   readonly kind: "ddl";
   readonly command: DdlCommand;
+  /** The role that makes what it makes; absent: the session's. */
+  readonly maker?: RoleDef;
   /** Rows of the table as they will be, by a plan over the definitions before the command; null: they stay. */
   readonly rows?: Plan | null;
   /** The query that the command keeps without running it: of a view. */
