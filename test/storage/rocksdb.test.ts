@@ -1,7 +1,7 @@
 /** The shard on real files: RocksDB, the commit log and the format version of a directory. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
@@ -37,6 +37,30 @@ t.test("a shard comes back after it was closed", async (t) => {
   t.same(content(reopened), before);
   t.equal(reopened.durableSequence, 50);
   t.ok(readdirSync(join(path, "log")).length > 3);
+});
+
+t.test("what a close leaves is in files, so that the next start need not read much of RocksDB's own log", async (t) => {
+  const path = directory(t);
+  const value = Buffer.alloc(1000, "x");
+  const bytesOfLogs = () =>
+    readdirSync(path)
+      .filter((name) => name.endsWith(".log"))
+      .reduce((sum, name) => sum + statSync(join(path, name)).size, 0);
+  const fill = async (rows: number) => {
+    const engine = await RocksEngine.open({ directory: path });
+    for (let i = 0; i < rows; i += 100)
+      engine.write(Array.from({ length: 100 }, (_, j) => ({ key: Buffer.from(`${rows}/${i + j}`), value })));
+    await engine.close();
+  };
+  await fill(1000);
+  t.ok(bytesOfLogs() > 1_000_000, "a little stays in the log");
+  await fill(30_000);
+  t.ok(bytesOfLogs() < 10_000, `${bytesOfLogs()} bytes of logs`);
+  const engine = await RocksEngine.open({ directory: path });
+  const cursor = engine.cursor(all);
+  t.equal(cursor.next(100_000).keys.length, 31_000);
+  cursor.close();
+  await engine.close();
 });
 
 t.test("segments that a trim left below a gap do not end the log", async (t) => {
