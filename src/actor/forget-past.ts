@@ -33,29 +33,19 @@ export async function forgetPast(
   } while (from !== null);
 }
 
-/** Counts anew what branches hold, where that is not known (storage/branch-bytes.ts). */
-export async function countBranches(
+/**
+ * Counts anew what branches hold where that is not known (storage/branch-bytes.ts), and makes their long chains shorter
+ * (storage/flat-branches.ts).
+ */
+export async function tendBranches(
   { number }: Tenant,
   { layers }: Shard,
   scheduler: Pick<Scheduler, "yieldTurn">,
   isStopped: () => boolean,
 ): Promise<void> {
+  if (layers === null) return;
   const work = { usedMs: 0 };
-  while (layers?.countSome(FORGOTTEN_AT_ONCE) === true) {
-    await scheduler.yieldTurn(number, work);
-    if (isStopped()) return;
-  }
-}
-
-/** Makes long chains of branches shorter (storage/flat-branches.ts). */
-export async function flattenBranches(
-  { number }: Tenant,
-  { layers }: Shard,
-  scheduler: Pick<Scheduler, "yieldTurn">,
-  isStopped: () => boolean,
-): Promise<void> {
-  const work = { usedMs: 0 };
-  while (layers?.flat.some(FLATTENED_AT_ONCE) === true) {
+  while (layers.countSome(FORGOTTEN_AT_ONCE) || layers.flat.some(FLATTENED_AT_ONCE)) {
     await scheduler.yieldTurn(number, work);
     if (isStopped()) return;
   }

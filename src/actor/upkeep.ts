@@ -4,7 +4,7 @@
  */
 import type { DbError } from "../protocol/errors.js";
 import type { Tenant } from "../session/tenant.js";
-import { countBranches, flattenBranches, forgetPast } from "./forget-past.js";
+import { forgetPast, tendBranches } from "./forget-past.js";
 import type { Partition } from "./partition.js";
 import { removeRetired } from "./remove-retired.js";
 import { renewStatistics } from "./renew-statistics.js";
@@ -92,8 +92,7 @@ export class Upkeep {
           await renewStatistics(tenant, scheduler, isStopped, isBadTime);
           await removeRetired(tenant, scheduler, isStopped);
           await forgetPast(tenant, partition.shard, scheduler, isStopped);
-          await countBranches(tenant, partition.shard, scheduler, isStopped);
-          await flattenBranches(tenant, partition.shard, scheduler, isStopped);
+          await tendBranches(tenant, partition.shard, scheduler, isStopped);
           this.renewing = null;
         }
       }

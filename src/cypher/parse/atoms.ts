@@ -310,22 +310,22 @@ export abstract class AtomParser extends ExpressionParser {
   }
 
   private reduce(position: number): Expr {
-    this.at += 2;
-    const accumulator = this.variable();
-    this.expect("=");
-    const initial = this.inner();
-    this.expect(",");
-    const variable = this.variable();
-    this.expectKeyword("IN");
-    const list = this.inner(true);
-    this.expect("|");
-    const result = this.inner();
+    const { step: result, ...fold } = this.fold();
     this.expect(")");
-    return { kind: "reduce", accumulator, initial, variable, list, result, position };
+    return { kind: "reduce", ...fold, result, position };
   }
 
   /** `allReduce(acc = initial, x IN list | step, condition)`. */
   private allReduce(position: number): Expr {
+    const fold = this.fold();
+    this.expect(",");
+    const condition = this.inner();
+    this.expect(")");
+    return holdsAlways({ ...fold, condition, position });
+  }
+
+  /** `…(acc = initial, x IN list | step`. */
+  private fold() {
     this.at += 2;
     const accumulator = this.variable();
     this.expect("=");
@@ -335,11 +335,7 @@ export abstract class AtomParser extends ExpressionParser {
     this.expectKeyword("IN");
     const list = this.inner(true);
     this.expect("|");
-    const step = this.inner();
-    this.expect(",");
-    const condition = this.inner();
-    this.expect(")");
-    return holdsAlways({ accumulator, initial, variable, list, step, condition, position });
+    return { accumulator, initial, variable, list, step: this.inner() };
   }
 
   private parenthesized(position: number): Expr {
