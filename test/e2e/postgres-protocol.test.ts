@@ -282,7 +282,11 @@ t.test("another connection cancels a statement, and the session goes on", (t) =>
     const wrong = await WireClient.connect(port);
     wrong.send(int32(16), int32(CANCEL_REQUEST), key.subarray(0, 4), int32(key.readInt32BE(4) ^ 1));
     t.equal(await wrong.receive(), null, "nothing is said to who cancels");
-    await client.ask("SELECT 1");
+    // What comes before the statement runs cancels nothing.
+    const running = `SELECT count(*) FROM pg_stat_activity
+      WHERE state = 'active' AND query LIKE '%% 7 = 8%' AND pid <> pg_backend_pid()`;
+    const isRunning = async () => valuesOf((await client.ask(running)).find(({ type }) => type === "D")!)[0] === "1";
+    while (!(await isRunning()));
     const cancel = await WireClient.connect(port);
     cancel.send(int32(16), int32(CANCEL_REQUEST), key);
     t.match(errorIn(await starting.until("Z")), { C: "57014", M: /user request/ });
