@@ -46,6 +46,8 @@ export async function openPartition(
     cacheBytes: Math.floor(storage.cacheBytes / settings.partitionCount),
     recordCacheBytes: Math.floor(storage.recordCacheBytes / settings.partitionCount),
     memtableBytes: storage.memtableBytes,
+    // In a cluster, the next owner waits.
+    filesAtClose: tenures === null,
     segmentBytes: storage.logSegmentBytes,
     retentionBytes: storage.logRetentionBytes,
     durability: storage.durability === "fsync" ? "fsync" : { intervalMs: storage.syncIntervalMs },

@@ -30,6 +30,8 @@ export interface RocksEngineOptions {
   readonly slowStepMs?: number;
   /** It is a copy that will be thrown away (engine-copy.ts): nothing is done for the sake of later reads. */
   readonly isCopy?: boolean;
+  /** What a close finds in memory is put into files if it is much. Not where somebody waits for the close. */
+  readonly filesAtClose?: boolean;
 }
 
 const MIB = 1024 * 1024;
@@ -215,8 +217,7 @@ export class RocksEngine implements Engine {
     const { binding, db, options } = this;
     const unfiled = Number(binding.db_get_property(db, "rocksdb.cur-size-all-mem-tables"));
     await closed(binding, db);
-    if (unfiled > UNFILED_BYTES_MAX && options.isCopy !== true && options.afterClose === undefined)
-      await putInFiles(binding, options);
+    if (unfiled > UNFILED_BYTES_MAX && options.filesAtClose === true) await putInFiles(binding, options);
     options.afterClose?.();
   }
 

@@ -96,6 +96,7 @@ async function openEngine(directory: string, name: string | null, options: Shard
     const rocks = await RocksEngine.open({
       ...options,
       directory: linkElsewhere(directory, name),
+      filesAtClose: false,
       afterClose: () => removeLeft(name),
     });
     onReadOnly(error);

@@ -46,19 +46,21 @@ t.test("what a close leaves is in files, so that the next start need not read mu
     readdirSync(path)
       .filter((name) => name.endsWith(".log"))
       .reduce((sum, name) => sum + statSync(join(path, name)).size, 0);
-  const fill = async (rows: number) => {
-    const engine = await RocksEngine.open({ directory: path });
+  const fill = async (rows: number, filesAtClose = true) => {
+    const engine = await RocksEngine.open({ directory: path, filesAtClose });
     for (let i = 0; i < rows; i += 100)
       engine.write(Array.from({ length: 100 }, (_, j) => ({ key: Buffer.from(`${rows}/${i + j}`), value })));
     await engine.close();
   };
   await fill(1000);
   t.ok(bytesOfLogs() > 1_000_000, "a little stays in the log");
+  await fill(20_000, false);
+  t.ok(bytesOfLogs() > 20_000_000, "all of it does where somebody waits for the close");
   await fill(30_000);
   t.ok(bytesOfLogs() < 10_000, `${bytesOfLogs()} bytes of logs`);
   const engine = await RocksEngine.open({ directory: path });
   const cursor = engine.cursor(all);
-  t.equal(cursor.next(100_000).keys.length, 31_000);
+  t.equal(cursor.next(100_000).keys.length, 51_000);
   cursor.close();
   await engine.close();
 });
