@@ -29,7 +29,7 @@ import type { SchemaDef } from "./schema.js";
 import { restartOf, type SequenceDef, type SequencePosition, sequenceShape } from "./sequence.js";
 import { dependentsOf, replaceSequenceName, withoutDefaults } from "./sequence-dependents.js";
 import type { ColumnDef, TableDef } from "./table.js";
-import { isRowType } from "./type.js";
+import { isRowType, type TypeDef } from "./type.js";
 import type { ViewDef } from "./view.js";
 
 /** Where a sequence stands, as its allocator knows. */
@@ -120,7 +120,7 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
       each.schema === name && !outlivesSchema(each);
     const tables = view.tables().filter(isInside);
     const sequences = view.sequences().filter(isInside);
-    const types = view.types().filter((type) => type.schema === name && !isRowType(type));
+    const types = typesToDrop(view, name);
     const functions = view.functions().filter((fn) => fn.schema === name);
     const graphs = view.propertyGraphs().filter((graph) => graph.schema === name);
     const views = view.views().filter(isInside);
@@ -133,7 +133,7 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
       ...sequences
         .filter((sequence) => sequence.ownedBy === null)
         .map((sequence) => `sequence ${quotedIdentifier(name)}.${quotedIdentifier(sequence.name)}`),
-      ...types.map((type) => `type ${quotedIdentifier(name)}.${quotedIdentifier(type.name)}`),
+      ...types.map((type) => `type ${quotedIdentifier(type.schema)}.${quotedIdentifier(type.name)}`),
       ...graphs.map((graph) => `property graph ${quotedIdentifier(name)}.${quotedIdentifier(graph.name)}`),
       ...functions.map((fn) => `${fn.kind} ${quotedIdentifier(name)}.${quotedIdentifier(fn.name)}`),
     ];
@@ -152,7 +152,7 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
       editor,
       {
         kind: "drop type",
-        names: types.map((type) => ({ schema: name, name: type.name, position: 0 })),
+        names: types.map((type) => ({ schema: type.schema, name: type.name, position: 0 })),
         domain: false,
         ifExists: true,
         cascade: true,
@@ -160,6 +160,7 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
       0,
     );
     cleared.push(...dropped.cleared);
+    clearedIndexes.push(...dropped.clearedIndexes);
     for (const sequence of editor.view.sequences()) {
       if (isInside(sequence)) dropSequence(editor, sequence, true);
     }
@@ -174,6 +175,12 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
     notices.push(...inside.map((object) => `drop cascades to ${object}`));
   }
   return { ...NOTHING, tag: "DROP SCHEMA", notices, cleared, clearedIndexes };
+}
+
+/** Types that go with a schema by a DROP of their own. A multirange takes its range, wherever that is. */
+function typesToDrop(view: CatalogEditor["view"], schema: string): readonly TypeDef[] {
+  const types = view.types().filter((type) => type.schema === schema && !isRowType(type));
+  return [...new Set(types.map((type) => (type.kind === "multirange" ? view.typeById(type.range.user!.id)! : type)))];
 }
 
 export const tableKind = ({ materialized }: TableDef): string => (materialized ? "materialized view" : "table");

@@ -121,3 +121,18 @@ t.test("what was dropped is back when the transaction is not committed", async (
   await db.run("rollback");
   t.same(await db.rows("select v from keyed where k = 'b'"), ["2"]);
 });
+
+t.test("a schema takes its range types, and those whose multirange is in it", async (t) => {
+  const db = await script(t);
+  await db.run(
+    "create schema shop",
+    "create schema store",
+    "create type shop.weights as range (subtype = numeric)",
+    "create table shop.t (w shop.weights, m shop.weights_multirange)",
+    "create type store.span as range (subtype = int, multirange_type_name = shop.spans)",
+    "create table store.u (id int, s store.span)",
+    "drop schema shop cascade",
+  );
+  t.same(await db.rows("select typname from pg_type where typname ~ '^_?(weights|span)'"), []);
+  t.same(await db.rows(`${COLUMNS} 'store.u'::regclass`), ["id"]);
+});
