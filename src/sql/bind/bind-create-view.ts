@@ -60,8 +60,6 @@ export interface StoredQuery {
 /** The query of a CREATE statement with its column names and what it depends on. `what`: "VIEW", for messages. */
 export function bindStoredQuery(node: StoredQueryNode, what: string, binding: Binding): StoredQuery {
   const { position, text } = node;
-  if (text === "")
-    throw sqlError("0A000", `a ${what.toLowerCase()} in CREATE SCHEMA is not supported yet`, { position });
   const relations = new RelationRecorder(binding.env.catalog);
   const env = { ...binding.env, catalog: relations.catalog };
   const source = binding.within(env, () => binding.query(node.query, null, PLAIN_QUERY));

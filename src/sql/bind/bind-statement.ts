@@ -15,7 +15,6 @@ import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { exprsOfPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
 import { TEXT } from "../../values/values.js";
 import type {
-  CreateSchemaStatement,
   ExplainStatement,
   SetStatement,
   Statement,
@@ -30,6 +29,7 @@ import { bindAccess } from "./bind-access.js";
 import { bindAlterTable, bindRename } from "./bind-alter-table.js";
 import { bindAnalyze } from "./bind-analyze.js";
 import { bindComment } from "./bind-comment.js";
+import { createSchema } from "./bind-create-schema.js";
 import { bindCreateTableAs, bindCreateTableAsExecute, bindRefresh } from "./bind-create-table-as.js";
 import { bindCreateView, bindDropViews } from "./bind-create-view.js";
 import { bindData } from "./bind-data.js";
@@ -41,12 +41,10 @@ import { bindList } from "./bind-list.js";
 import { bindLock } from "./bind-lock.js";
 import {
   bindAlterSequence,
-  bindCreateSchema,
   bindCreateSequence,
   bindDropNamespace,
   bindRenameNamespace,
   bindSetSchema,
-  makersEnvironment,
 } from "./bind-namespace.js";
 import { bindCreatePropertyGraph, bindDropPropertyGraph } from "./bind-property-graph.js";
 import { bindQuery } from "./bind-query.js";
@@ -66,7 +64,7 @@ import {
 } from "./bind-type-definition.js";
 import { viewEnvironment } from "./bind-view.js";
 import { Binding, PLAIN_QUERY, type QueryOptions, type Source } from "./binding.js";
-import type { BindEnvironment, BoundQuery, BoundStatement, DdlStep } from "./bound-statement.js";
+import type { BindEnvironment, BoundQuery, BoundStatement } from "./bound-statement.js";
 import { coerceAssignment, coerceExplicit, isUnknown } from "./coerce.js";
 import { CursorTables } from "./cursor-tables.js";
 import { checkedRights, refuseDenied } from "./relation-rights.js";
@@ -219,7 +217,7 @@ function bindNamespace(node: StatementNode, binding: Binding): BoundStatement | 
     command === null ? nothingToDo(tag) : { kind: "ddl", command };
   switch (node.kind) {
     case "create schema":
-      return createSchema(node, binding.env);
+      return createSchema(node, binding.env, bindNode);
     case "reindex":
       return bindReindex(node, binding);
     case "create sequence":
@@ -274,34 +272,6 @@ function bindRenamed(node: RenameStatement, binding: Binding): BoundStatement {
   const command = bindRenameNamespace(node, binding.env);
   return command === null ? bindRename(node, binding) : { kind: "ddl", command };
 }
-
-/** The elements are statements of their own that name things in the new schema first. */
-function createSchema(node: CreateSchemaStatement, env: BindEnvironment): BoundStatement {
-  const command = bindCreateSchema(node, env);
-  if (node.elements.length === 0) return { kind: "ddl", command };
-  const schema = command.name;
-  const elements = node.elements.map(
-    (element): DdlStep =>
-      (env) => {
-        // What is made belongs to the schema's owner, with whose rights it is made.
-        const maker = command.owner === undefined ? null : env.catalog.roleById(command.owner);
-        const makers = maker === null ? env : makersEnvironment(maker, env);
-        const bound = bindNode(element, { ...makers, searchPath: [schema, ...env.searchPath] });
-        if (bound.kind === "ddl") return maker === null ? bound : { ...bound, maker };
-        throw sqlError("0A000", `${element.kind.toUpperCase()} in CREATE SCHEMA is not supported`, {
-          position: element.position,
-        });
-      },
-  );
-  return {
-    kind: "ddl steps",
-    tag: "CREATE SCHEMA",
-    steps: [() => ({ kind: "ddl", command }), ...elements],
-    notices: [],
-  };
-}
-
-/** Without names: all tables. */
 
 /** Statements that become a plan. */
 function bindPlanned(node: StatementNode, binding: Binding): BoundQuery {

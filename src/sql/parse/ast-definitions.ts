@@ -120,7 +120,7 @@ export interface CreateTableAsStatement {
   readonly onCommit: "preserve" | "delete" | "drop";
   readonly options: readonly OptionNode[];
   readonly withData: boolean;
-  /** The whole statement, which a materialized view keeps; empty inside CREATE SCHEMA. */
+  /** The whole statement, which a materialized view keeps. */
   readonly text: string;
   readonly position: number;
 }
@@ -169,7 +169,7 @@ export interface CreateViewStatement {
   /** WITH CHECK OPTION. */
   readonly checkOption: "local" | "cascaded" | null;
   readonly options: readonly OptionNode[];
-  /** The whole statement, which the view keeps; empty inside CREATE SCHEMA. */
+  /** The whole statement, which the view keeps. */
   readonly text: string;
   readonly position: number;
 }

@@ -29,6 +29,7 @@ import type {
 import type { NameNode } from "./ast-query.js";
 import { type Conversion, notSupported, objectName, only, pathOf, strings, tagOf } from "./conversion.js";
 import { IMMUTABLE_TABLE } from "./dialect.js";
+import { convertAccess } from "./from-pg-access.js";
 import { alterTable } from "./from-pg-alter.js";
 import { columnConstraints, columnDef, constraint, convertOptions, indexElement } from "./from-pg-columns.js";
 import { convertType } from "./from-pg-expr.js";
@@ -86,7 +87,7 @@ function smallDefinition(node: Node, c: Conversion, position: number): Statement
     case "CreateSchemaStmt": {
       const schema = only(node, tag);
       const elements = (schema.schemaElts ?? []).map((element) => {
-        const converted = convertDefinition(element, c, position);
+        const converted = convertAccess(element, c, position) ?? convertDefinition(element, c, position);
         if (converted === null) throw notSupported("this element of CREATE SCHEMA", position);
         return converted;
       });

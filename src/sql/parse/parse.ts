@@ -8,7 +8,7 @@ import { hasSqlDetails, loadModule, parseSync } from "libpg-query";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { SQL_BYTES_MAX } from "../../protocol/limits.js";
 import { nearestName } from "../../protocol/nearest-name.js";
-import type { Statement } from "./ast.js";
+import type { CreateSchemaStatement, Statement, StatementNode } from "./ast.js";
 import type { ExprNode, TargetNode } from "./ast-query.js";
 import { tooComplex } from "./conversion.js";
 import { cutConstants } from "./cut-constants.js";
@@ -18,7 +18,7 @@ import { compileGrammar, grammarIsPlain } from "./grammar-code.js";
 import { GraphTableReader } from "./graph-table.js";
 import { PropertyGraphReader } from "./property-graph.js";
 import { type SourceMap, sourceMap } from "./source-map.js";
-import { skipBlank } from "./tokens.js";
+import { skipBlank, tokenize } from "./tokens.js";
 
 /** Loads the grammar (about 30 ms, once per thread). A server's main thread has compiled it for the other threads. */
 export async function loadParser(): Promise<void> {
@@ -155,7 +155,32 @@ function statementOf(raw: RawStatement, original: string, map: SourceMap, { list
     converted.kind === "create rule" ||
     converted.kind === "create policy" ||
     converted.kind === "alter policy";
+  if (converted.kind === "create schema" && converted.elements.length > 0) {
+    return { node: { ...converted, elements: elementsOf(converted, text, start, map) }, start, end, text };
+  }
   return { node: keepsText ? { ...converted, text } : converted, start, end, text };
+}
+
+/** The statements inside of CREATE SCHEMA, each with its own text and position. */
+function elementsOf(
+  { elements, position }: CreateSchemaStatement,
+  text: string,
+  start: number,
+  map: SourceMap,
+): readonly StatementNode[] {
+  const tokens = tokenize(text);
+  // Reserved words: within an element they are labels (AS create) and columns (t.create) alone.
+  const begins = tokens.filter(
+    ({ text, depth }, i) =>
+      i > 0 && depth === 0 && (text === "create" || text === "grant") && !["as", "."].includes(tokens[i - 1]!.text),
+  );
+  if (begins.length !== elements.length)
+    throw sqlError("0A000", "CREATE SCHEMA of this form is not supported", { position });
+  return elements.map((element, i) => {
+    const own = text.slice(begins[i]!.start, begins[i + 1]?.start).trimEnd();
+    const placed = { ...element, position: map.position(start + begins[i]!.start) };
+    return placed.kind === "create view" ? { ...placed, text: own } : placed;
+  });
 }
 
 /** A select list inside a text, with the positions that it has there: what stands before it becomes a comment. */
