@@ -263,7 +263,7 @@ export class StatementRunner {
       case "set":
         this.names.checkSet(bound, this.tenant.catalog.view(tx));
         this.names.settings.set(bound);
-        return textOutcome("result", ["SET"], run.collector);
+        return textOutcome("result", [bound.resets ? "RESET" : "SET"], run.collector);
       case "set defaults":
         this.names.settings.setDefaults(bound.options);
         return textOutcome("result", ["SET"], run.collector);

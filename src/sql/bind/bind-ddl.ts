@@ -43,7 +43,7 @@ import { bindSearchIndex, bindTextIndex } from "./bind-search-index.js";
 import { draftTyped } from "./bind-typed-table.js";
 import type { Binding } from "./binding.js";
 import { copyTable } from "./copy-table.js";
-import { firstFound, newName, schemaNamed } from "./names.js";
+import { firstFound, isSystemRelation, missingRelation, newName, schemaNamed } from "./names.js";
 import { relationOf } from "./scope.js";
 import { storageOfIndex, storageOfNew } from "./storage-parameters.js";
 
@@ -223,19 +223,18 @@ export function bindCreateIndex(
 
 export function bindDrop(node: DropStatement, binding: Binding): DdlCommand {
   const { ifExists, cascade } = node;
+  const { catalog } = binding.env;
   const names = node.names.map((name): RelationName => {
     const relation = relationOf(name);
-    return {
-      schema:
-        relation.schema === null
-          ? schemaOf(relation.name, node.object, binding)
-          : schemaNamed(relation.schema, binding.env),
-      name: relation.name,
-      position: 0,
-    };
+    const schema =
+      relation.schema === null
+        ? schemaOf(relation.name, node.object, binding)
+        : schemaNamed(relation.schema, binding.env);
+    const isMissing = node.object === "table" && catalog.table(schema, relation.name) === null;
+    if (isMissing && isSystemRelation(name, binding.env)) throw missingRelation(name, binding.env);
+    return { schema, name: relation.name, position: 0 };
   });
   if (node.object === "table") return { kind: "drop table", tables: names, ifExists, cascade };
-  const { catalog } = binding.env;
   for (const { schema, name } of node.concurrently ? names : []) {
     const table = catalog.index(schema, name)?.table;
     if (table?.partitionKey === undefined || isTemporarySchema(schema)) continue;

@@ -441,8 +441,8 @@ function bindVerify(node: VerifyStatement, binding: Binding): BoundStatement {
 }
 
 function bindSet(node: SetStatement): BoundStatement {
-  const { transaction } = node;
-  if (transaction === null) return { kind: "set", name: node.name, values: node.values, local: node.local };
+  const { transaction, name, values, local, resets } = node;
+  if (transaction === null) return { kind: "set", name, values, local, ...(resets && { resets }) };
   if (node.name === "session characteristics") return { kind: "set defaults", options: transaction };
   return { kind: "transaction", action: "set", savepoint: null, chain: false, options: transaction };
 }

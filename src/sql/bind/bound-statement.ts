@@ -305,6 +305,7 @@ export interface BoundSet {
   readonly name: string;
   readonly values: readonly (string | number | boolean)[] | null;
   readonly local: boolean;
+  readonly resets?: true;
 }
 
 /** SET SESSION CHARACTERISTICS AS TRANSACTION: of transactions that say nothing else. */

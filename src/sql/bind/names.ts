@@ -15,7 +15,7 @@ import type { Persistence } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { relationOf } from "./scope.js";
-import { systemRelationNames } from "./system/system-relations.js";
+import { findSystemRelation, systemRelationNames } from "./system/system-relations.js";
 
 export interface QualifiedName {
   readonly schema: string;
@@ -115,13 +115,23 @@ export function userTypeNamed(path: readonly string[], env: BindEnvironment): Sq
   return found === null ? null : sqlTypeOf(found);
 }
 
+/** Whether a name that is no table's is that of a system catalog, which statements can only read. */
+export function isSystemRelation(node: NameNode, env: BindEnvironment): boolean {
+  const { schema, name } = relationOf(node);
+  return schemasFor(schema, env).some((inSchema) => findSystemRelation(inSchema, name) !== null);
+}
+
 /**
- * 42P01, with the relation that may have been meant.
+ * 42P01, with the relation that may have been meant; 42501 for a system catalog.
  * @param others names that the statement itself defines, such as those of WITH.
  */
 export function missingRelation(node: NameNode, env: BindEnvironment, others: Iterable<string> = []): DbError {
   const { schema, name } = relationOf(node);
   const { catalog } = env;
+  const at = node.position > 0 ? { position: node.position } : {};
+  if (isSystemRelation(node, env)) {
+    return sqlError("42501", `permission denied: "${name}" is a system catalog`, at);
+  }
   const isOwn = (other: string) => name.startsWith("_") || !other.startsWith("_");
   const all = [...catalog.tables(), ...catalog.views()].filter((relation) => isOwn(relation.name));
   const schemas = schemasFor(schema, env);
@@ -132,6 +142,5 @@ export function missingRelation(node: NameNode, env: BindEnvironment, others: It
   const of = elsewhere?.schema ?? schema;
   const path = [...(of === null ? [] : [of]), ...(near === null ? [] : [near])].map(quotedIdentifier).join(".");
   const hint = near === null ? {} : { hint: `Did you mean ${path}?` };
-  const at = node.position > 0 ? { position: node.position } : {};
   return sqlError("42P01", `relation "${node.path.join(".")}" does not exist`, { ...at, ...hint });
 }

@@ -279,7 +279,10 @@ export interface SetStatement {
   readonly kind: "set";
   readonly name: string;
   readonly local: boolean;
+  /** null: what the setting was at first. */
   readonly values: readonly (string | number | boolean)[] | null;
+  /** Written as RESET. */
+  readonly resets?: true;
   /** SET [SESSION CHARACTERISTICS AS] TRANSACTION only; then `name` is "transaction" or "session characteristics". */
   readonly transaction: {
     readonly isolation: IsolationLevel | null;

@@ -40,7 +40,9 @@ export function setVariable(node: VariableSetStmt, position: number): SetStateme
     case "VAR_SET_CURRENT":
       throw notSupported("SET … FROM CURRENT", position);
     case "VAR_RESET_ALL":
-      return { ...plain, name: "all", values: null, transaction: null };
+      return { ...plain, name: "all", values: null, resets: true, transaction: null };
+    case "VAR_RESET":
+      return { ...plain, values: null, resets: true, transaction: null };
     default:
       return { ...plain, values: null, transaction: null };
   }
