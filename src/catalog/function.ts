@@ -11,9 +11,13 @@ export type Polymorphic =
   | "anyarray"
   | "anynonarray"
   | "anyenum"
+  | "anyrange"
+  | "anymultirange"
   | "anycompatible"
   | "anycompatiblearray"
   | "anycompatiblenonarray"
+  | "anycompatiblerange"
+  | "anycompatiblemultirange"
   | "any";
 
 /** A type as a function declares it. */

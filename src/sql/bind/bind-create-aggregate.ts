@@ -17,7 +17,7 @@ import { bindExpr } from "./bind-expr.js";
 import type { Binding } from "./binding.js";
 import { type BoundStep, bindStep, initialState, startsWithInput, stepName } from "./made-aggregate.js";
 import { newName } from "./names.js";
-import { bindRoutineType, concreteType, routineTypeName, signatureOf } from "./routine-types.js";
+import { bindRoutineType, concreteType, lackingFor, NO_TYPES, routineTypeName, signatureOf } from "./routine-types.js";
 
 const definition = (message: string, detail?: string) =>
   sqlError("42P13", message, detail === undefined ? {} : { detail });
@@ -26,7 +26,7 @@ const definition = (message: string, detail?: string) =>
  * The substitute for pseudo-types while the functions are looked up: a type that hardly any function takes, so that
  * only functions that take any type fit.
  */
-const STAND_IN = { element: MACADDR, compatible: MACADDR };
+const STAND_IN = { ...NO_TYPES, element: MACADDR, compatible: MACADDR };
 
 type Options = ReadonlyMap<string, AggregateOption>;
 
@@ -198,17 +198,13 @@ function checkStateType(declared: RoutineType, inputs: readonly RoutineType[], {
     }
     return;
   }
-  const compatible = polymorphic.startsWith("anycompatible");
   const given = inputs.map((input) => input.polymorphic);
   if (polymorphic === "any") throw definition('aggregate transition data type cannot be "any"');
-  if (given.some((input) => input !== undefined && input !== "any" && input.startsWith("anycompatible") === compatible))
-    return;
-  const family = compatible
-    ? "anycompatible, anycompatiblearray, anycompatiblenonarray, anycompatiblerange, or anycompatiblemultirange"
-    : "anyelement, anyarray, anynonarray, anyenum, anyrange, or anymultirange";
+  const lacking = lackingFor(polymorphic, given);
+  if (lacking === null) return;
   throw definition(
     "cannot determine transition data type",
-    `A result of type ${routineTypeName(declared, env)} requires at least one input of type ${family}.`,
+    `A result of type ${routineTypeName(declared, env)} requires at least one input of type ${lacking}.`,
   );
 }
 

@@ -30,7 +30,8 @@ import { RelationRecorder } from "./relation-recorder.js";
 import {
   bindRoutineType,
   concreteType,
-  inferPolymorphic,
+  lackingFor,
+  NO_TYPES,
   routineTypeName,
   signatureOf,
   typeNow,
@@ -203,20 +204,11 @@ function checkPolymorphicResult(
   for (const result of results) {
     const { polymorphic } = result;
     if (polymorphic === undefined) continue;
-    const compatible = polymorphic.startsWith("anycompatible");
-    if (
-      polymorphic !== "any" &&
-      inputs.some(
-        (input) => input?.startsWith("any") && input.startsWith("anycompatible") === compatible && input !== "any",
-      )
-    )
-      continue;
-    const family = compatible
-      ? "anycompatible, anycompatiblearray, anycompatiblenonarray, anycompatiblerange, or anycompatiblemultirange"
-      : "anyelement, anyarray, anynonarray, anyenum, anyrange, or anymultirange";
+    const lacking = lackingFor(polymorphic, inputs);
+    if (lacking === null) continue;
     throw definition(
       "cannot determine result data type",
-      `A result of type ${routineTypeName(result, binding.env)} requires at least one input of type ${family}.`,
+      `A result of type ${routineTypeName(result, binding.env)} requires at least one input of type ${lacking}.`,
     );
   }
 }
@@ -339,9 +331,8 @@ function knownTypes(
   const inputs = inputsOf(fn);
   const all = [...inputs.map(({ type }) => type), ...outputsOf(fn).map(({ type }) => type), fn.returns];
   if (all.some(({ polymorphic }) => polymorphic !== undefined)) return null;
-  const none = inferPolymorphic([], [])!;
   const outputs = outputsOf(fn);
-  const now = (type: RoutineType) => concreteType(type, none, env);
+  const now = (type: RoutineType) => concreteType(type, NO_TYPES, env);
   const returns = outputs.length > 1 || (outputs.length === 1 && fn.kind === "procedure") ? null : now(fn.returns);
   return {
     inputs: inputs.map(({ type }) => now(type)),

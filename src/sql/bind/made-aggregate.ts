@@ -27,7 +27,7 @@ import type { Binding } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import type { Bind } from "./call-arguments.js";
 import { coerceExplicit, constant } from "./coerce.js";
-import { concreteType, inferPolymorphic } from "./routine-types.js";
+import { concreteType, inferPolymorphic, NO_TYPES } from "./routine-types.js";
 import { Scope } from "./scope.js";
 import { calledEnvironment } from "./stored-names.js";
 
@@ -111,7 +111,7 @@ function makeAggregate(
   bind: Bind,
 ): AggregateFunction {
   const declared = inputsOf({ parameters }).map(({ type }) => type);
-  const standIns = inferPolymorphic(declared, types) ?? { element: null, compatible: null };
+  const standIns = inferPolymorphic(declared, types) ?? NO_TYPES;
   const sideOf = (side: AggregateSide & { readonly inverseFunction?: string }) =>
     bindSide(side, concreteType(side.stateType, standIns, binding.env), types, binding, bind);
   const kept: BindEnvironment = { ...calledEnvironment(binding), stored: true };

@@ -12,7 +12,7 @@ import { displayName } from "../../query/expr/types.js";
 import { recordOf, type SqlType, VOID } from "../../values/values.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { schemasFor } from "./names.js";
-import { concreteType, inferPolymorphic, type PolymorphicTypes } from "./routine-types.js";
+import { concreteType, inferPolymorphic, NO_TYPES, type PolymorphicTypes } from "./routine-types.js";
 
 /** The arguments of a call, in written order. */
 export interface GivenArgument {
@@ -206,8 +206,6 @@ function typed(
   const returns = returnsOf(definition, types, env);
   return { fn: { definition, sources, parameterTypes, returns }, args, concrete: !isPolymorphic, effort };
 }
-
-const NO_TYPES: PolymorphicTypes = { element: null, compatible: null };
 
 function elementOf(type: RoutineType): RoutineType {
   if (type.polymorphic === "anyarray") return { ...type, polymorphic: "anyelement" };

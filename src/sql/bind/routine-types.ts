@@ -4,6 +4,7 @@
 import { type FunctionDef, inputsOf, type Polymorphic, type RoutineType } from "../../catalog/function.js";
 import { sqlError } from "../../protocol/errors.js";
 import { commonType } from "../../query/expr/coercion.js";
+import { rangeFamilyOf } from "../../query/expr/functions/own-ranges.js";
 import { isBuiltInType } from "../../query/expr/type-spellings.js";
 import { baseType, displayName } from "../../query/expr/types.js";
 import { arrayOf, RECORD, recordOf, type SqlType, TEXT, UNKNOWN, VOID } from "../../values/values.js";
@@ -19,9 +20,13 @@ const POLYMORPHIC: ReadonlySet<string> = new Set<Polymorphic>([
   "anyarray",
   "anynonarray",
   "anyenum",
+  "anyrange",
+  "anymultirange",
   "anycompatible",
   "anycompatiblearray",
   "anycompatiblenonarray",
+  "anycompatiblerange",
+  "anycompatiblemultirange",
   "any",
 ]);
 
@@ -124,41 +129,94 @@ export function signatureOf(fn: Pick<FunctionDef, "name" | "parameters">, env: B
 export interface PolymorphicTypes {
   readonly element: SqlType | null;
   readonly compatible: SqlType | null;
+  /** Of anyrange and anymultirange, and of the same of the any-compatible family. */
+  readonly range: RangeFamily | null;
+  readonly compatibleRange: RangeFamily | null;
 }
+
+type RangeFamily = NonNullable<ReturnType<typeof rangeFamilyOf>>;
+
+export const NO_TYPES: PolymorphicTypes = { element: null, compatible: null, range: null, compatibleRange: null };
+
+const isCompatible = (polymorphic: Polymorphic) => polymorphic.startsWith("anycompatible");
+const isOfArray = (polymorphic: Polymorphic) => polymorphic.endsWith("array") && !polymorphic.endsWith("nonarray");
 
 /**
  * Resolves pseudo-types: all of the any-element family agree on one type, those of the any-compatible family on a
- * common one. Null if the given types do not fit.
+ * common one. Bounds of ranges are elements, too; as no cast changes a range, they must be of the common type. Null if
+ * the given types do not fit.
  */
 export function inferPolymorphic(declared: readonly RoutineType[], given: readonly SqlType[]): PolymorphicTypes | null {
   let element: SqlType | null = null;
   const compatible: SqlType[] = [];
+  const ranges: { [family in "range" | "compatibleRange"]: RangeFamily | null } = {
+    range: null,
+    compatibleRange: null,
+  };
   let wantsElement = false;
   for (const [i, { polymorphic }] of declared.entries()) {
     if (polymorphic === undefined || polymorphic === "any") continue;
     const type = baseType(given[i]!);
-    const isCompatible = polymorphic.startsWith("anycompatible");
-    wantsElement ||= !isCompatible;
-    if (type.name === "unknown") continue;
-    const isArray = polymorphic.endsWith("array") && !polymorphic.endsWith("nonarray");
-    if (isArray && type.element === null) return null;
-    if (polymorphic.endsWith("nonarray") && type.element !== null) return null;
-    if (polymorphic === "anyenum" && type.name !== "enum") return null;
-    const member = isArray ? type.element! : type;
-    if (isCompatible) compatible.push(member);
+    wantsElement ||= !isCompatible(polymorphic);
+    if (type.name === "unknown") {
+      // No literal says of which range it is.
+      if (polymorphic.endsWith("range")) return null;
+      continue;
+    }
+    let member = memberOf(polymorphic, type);
+    if (member === null) return null;
+    if (polymorphic.endsWith("range")) {
+      const place = isCompatible(polymorphic) ? "compatibleRange" : "range";
+      const family = rangeFamilyOf(type)!;
+      if (ranges[place] !== null && ranges[place].rangeType !== family.rangeType) return null;
+      ranges[place] = family;
+      member = family.bound;
+    }
+    if (isCompatible(polymorphic)) compatible.push(member);
     else if (element === null) element = member;
     else if (element !== member) return null;
   }
   if (wantsElement && element === null) element = declared.length > 0 && given.every(isUnknown) ? TEXT : null;
   if (wantsElement && element === null) return null;
   try {
-    return { element, compatible: compatible.length > 0 ? baseType(commonType(compatible)) : TEXT };
+    const common = compatible.length > 0 ? baseType(commonType(compatible)) : TEXT;
+    if (ranges.compatibleRange !== null && ranges.compatibleRange.bound !== common) return null;
+    return { element, compatible: common, ...ranges };
   } catch {
     return null;
   }
 }
 
+/** What an argument says of the element, of an array or range itself; null: it does not fit. */
+function memberOf(polymorphic: Polymorphic, type: SqlType): SqlType | null {
+  if (isOfArray(polymorphic)) return type.element;
+  if (polymorphic.endsWith("nonarray")) return type.element === null ? type : null;
+  if (polymorphic === "anyenum") return type.name === "enum" ? type : null;
+  if (!polymorphic.endsWith("range")) return type;
+  const family = rangeFamilyOf(type);
+  const wanted = polymorphic.endsWith("multirange") ? family?.listType : family?.rangeType;
+  return wanted === type ? type : null;
+}
+
 const isUnknown = (type: SqlType) => type.name === "unknown";
+
+/**
+ * The types of which a function that gives a pseudo-type needs an argument, as a message lists them; null: it has one.
+ * A range does not follow from its bounds.
+ */
+export function lackingFor(result: Polymorphic, inputs: readonly (Polymorphic | undefined)[]): string | null {
+  const fits = (input: Polymorphic | undefined) =>
+    input !== undefined &&
+    input !== "any" &&
+    isCompatible(input) === isCompatible(result) &&
+    (!result.endsWith("range") || input.endsWith("range"));
+  if (result !== "any" && inputs.some(fits)) return null;
+  const family = isCompatible(result) ? "anycompatible" : "any";
+  if (result.endsWith("range")) return `${family}range or ${family}multirange`;
+  return isCompatible(result)
+    ? "anycompatible, anycompatiblearray, anycompatiblenonarray, anycompatiblerange, or anycompatiblemultirange"
+    : "anyelement, anyarray, anynonarray, anyenum, anyrange, or anymultirange";
+}
 
 /** The declared type with its pseudo-type resolved. `given`: the type that a call gives. */
 export function concreteType(
@@ -179,6 +237,14 @@ export function concreteType(
     case "anycompatible":
     case "anycompatiblenonarray":
       return types.compatible ?? TEXT;
+    case "anyrange":
+      return types.range?.rangeType ?? TEXT;
+    case "anymultirange":
+      return types.range?.listType ?? TEXT;
+    case "anycompatiblerange":
+      return types.compatibleRange?.rangeType ?? TEXT;
+    case "anycompatiblemultirange":
+      return types.compatibleRange?.listType ?? TEXT;
     default:
       return types.element ?? TEXT;
   }

@@ -10,6 +10,7 @@ import type { TableFunction } from "../table-function.js";
 import { baseType } from "../types.js";
 import { type AggregateFamily, type Family, type FunctionFamily, taking } from "./define.js";
 import {
+  builtInRange,
   RANGE_AGGREGATES,
   RANGE_FUNCTIONS,
   RANGE_NANOS,
@@ -70,6 +71,13 @@ export function ownRangeConstructors(type: SqlType): readonly ScalarFunction[] {
   const rangeType = rangeTypeOf(type);
   if (rangeType === null) return [];
   return ownRange(rangeType).constructors.filter(({ returns }) => returns === type);
+}
+
+/** What a range or multirange belongs to: its range type, the multirange of that, and the type of bounds. Else null. */
+export function rangeFamilyOf(type: SqlType): Pick<RangeKind, "rangeType" | "listType" | "bound"> | null {
+  const rangeType = rangeTypeOf(type);
+  if (rangeType === null) return builtInRange(type);
+  return { rangeType, listType: multirangeOfOwn(rangeType), bound: baseType(rangeType.user!.part!) };
 }
 
 /** The type itself, or the one that a multirange is of; null for any other. */

@@ -57,6 +57,10 @@ const KINDS: readonly RangeKind[] = (Object.keys(MULTIRANGES) as MultirangeName[
   return { name: range, listName: list, range, list, ...types };
 });
 
+/** The built-in range type that the type is, or is a multirange of; null for any other. */
+export const builtInRange = (type: SqlType): Pick<RangeKind, "rangeType" | "listType" | "bound"> | null =>
+  KINDS.find(({ rangeType, listType }) => type === rangeType || type === listType) ?? null;
+
 const FLAGS = /^[[(][\])]$/;
 
 function constructed(name: RangeKey, lower: Bound | null, upper: Bound | null, flags: string | null): string {
