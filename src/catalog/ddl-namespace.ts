@@ -103,6 +103,7 @@ function existingSchema(editor: CatalogEditor, name: string): SchemaDef {
 const isBuiltInPublic = ({ view }: CatalogEditor, name: string): boolean =>
   name === DEFAULT_SCHEMA && !view.droppedPublic;
 
+const DROP_TYPE = { domain: false, ifExists: true, cascade: true } as const;
 const DROP_FUNCTIONS = { kind: "drop functions", tag: "DROP FUNCTION", cascade: true, notices: [] } as const;
 
 function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutcome {
@@ -148,17 +149,8 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
     cleared.push(...elsewhere.cleared);
     clearedIndexes.push(...elsewhere.clearedIndexes);
     notices.push(...elsewhere.notices);
-    const dropped = applyTypeCommand(
-      editor,
-      {
-        kind: "drop type",
-        names: types.map((type) => ({ schema: type.schema, name: type.name, position: 0 })),
-        domain: false,
-        ifExists: true,
-        cascade: true,
-      },
-      0,
-    );
+    const names = types.map((type) => ({ schema: type.schema, name: type.name, position: 0 }));
+    const dropped = applyTypeCommand(editor, { kind: "drop type", names, ...DROP_TYPE }, 0);
     cleared.push(...dropped.cleared);
     clearedIndexes.push(...dropped.clearedIndexes);
     for (const sequence of editor.view.sequences()) {

@@ -30,7 +30,7 @@ export interface RangePartition {
 }
 
 /** Whether values of the type have an order, so that they can be parts of a key. */
-export function isPartitionKeyType(type: SqlType): boolean {
+export function isOrdered(type: SqlType): boolean {
   return isKeyType(type);
 }
 

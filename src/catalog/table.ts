@@ -74,7 +74,7 @@ export interface IndexDef {
   readonly deferrable?: DeferrableKey;
   /** Of an EXCLUDE constraint (`constraint` is "unique"): whose operators are all "=" unless `operators` has others. */
   readonly exclusion?: true;
-  /** Of EXCLUDE USING gist: one for each column, "=" and for the last column perhaps "&&". */
+  /** Of EXCLUDE USING gist: one for each column, "=" and for the last column perhaps "&&", "~=" or "<>". */
   readonly operators?: readonly string[];
   /** Declared USING hash: without effect, for the catalog. */
   readonly hash?: true;
@@ -82,9 +82,9 @@ export interface IndexDef {
   readonly storage?: readonly string[];
 }
 
-/** Whether the constraint behind the index forbids ranges that overlap. */
+/** Whether the constraint behind the index forbids more than equal values: ranges that overlap, or what "<>" says. */
 export function forbidsOverlap({ operators }: Pick<IndexDef, "operators">): boolean {
-  return operators?.at(-1) === "&&";
+  return operators !== undefined && operators.at(-1) !== "=";
 }
 
 /** How a graph over vectors is built (HNSW: Malkov and Yashunin, 2016). */

@@ -10,6 +10,7 @@
 
 import { type DbError, sqlError } from "../protocol/errors.js";
 import { labelOfOrder, orderOfLabel } from "../values/enum-labels.js";
+import { type FigureName, isFigure } from "../values/geometry-extent.js";
 import { networkFromKey, networkKey } from "../values/network.js";
 import type { Numeric } from "../values/numeric.js";
 import {
@@ -27,8 +28,18 @@ import {
   rangeText,
   subtypeOf,
 } from "../values/range.js";
-import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, typeOf, type Value } from "../values/values.js";
+import {
+  type Interval,
+  Json,
+  type SqlArray,
+  type SqlType,
+  type TimeTz,
+  type TypeName,
+  typeOf,
+  type Value,
+} from "../values/values.js";
 import type { Variant } from "../values/variant.js";
+import { readFigure, writeFigure } from "./key-figure.js";
 import { readJson, writeJson } from "./key-json.js";
 import { readNumeric, writeNumeric } from "./key-numeric.js";
 import { damagedKey, KeyReader } from "./key-reader.js";
@@ -43,7 +54,7 @@ export interface KeyColumn {
 }
 
 const NULL_FIRST = 0;
-const PRESENT = 1;
+export const PRESENT = 1;
 const NULL_LAST = 2;
 /** Ends an array; before any element, so that a shorter array comes first. */
 const ARRAY_END = 0;
@@ -148,35 +159,17 @@ export function decodeKey(key: Uint8Array, offset: number, columns: readonly Key
   });
 }
 
+const UNORDERED: ReadonlySet<TypeName> = new Set(
+  "unknown json jsonpath sparsevec void point line lseg box path polygon circle tid xid int2vector oidvector tsvector tsquery".split(
+    " ",
+  ) as TypeName[],
+);
+
 /** Whether the type has an order that keys can hold. */
 export function isKeyType(type: SqlType): boolean {
-  switch (type.name) {
-    case "array":
-      return isKeyType(type.element!);
-    case "unknown":
-    case "json":
-    case "jsonpath":
-    case "sparsevec":
-    case "void":
-    case "point":
-    case "line":
-    case "lseg":
-    case "box":
-    case "path":
-    case "polygon":
-    case "circle":
-    case "tid":
-    case "xid":
-    case "int2vector":
-    case "oidvector":
-    case "tsvector":
-    case "tsquery":
-      return false;
-    case "record":
-      return type.fields?.every((field) => isKeyType(field.type)) ?? false;
-    default:
-      return true;
-  }
+  if (type.name === "array") return isKeyType(type.element!);
+  if (type.name === "record") return type.fields?.every((field) => isKeyType(field.type)) ?? false;
+  return !UNORDERED.has(type.name);
 }
 
 function writeValue(type: SqlType, value: Value): void {
@@ -269,7 +262,8 @@ function writeValue(type: SqlType, value: Value): void {
       writeVariant(value as Variant);
       return;
     default:
-      writeRangeValue(type, value as string);
+      if (isFigure(type)) writeFigure(type.name as FigureName, value as string);
+      else writeRangeValue(type, value as string);
   }
 }
 
@@ -336,7 +330,7 @@ function readValue(type: SqlType, reader: KeyReader): Value {
     case "variant":
       return readVariant(reader);
     default:
-      return readRangeValue(type, reader);
+      return isFigure(type) ? readFigure(reader) : readRangeValue(type, reader);
   }
 }
 

@@ -1,16 +1,22 @@
 /**
- * EXCLUDE (…, range WITH &&): rows with equal values in the other columns must not have ranges that overlap. The ranges
- * of such rows lie side by side in the constraint's index, by their lower bounds. While none overlap, a new one
- * overlaps any only if it overlaps the one before it or the one behind it. And if several new ones overlap others, two
- * neighbours do, one of which is new. Called by table-writer.ts.
+ * EXCLUDE (…, c WITH operator) with another operator than "=" for the last column: rows with equal values in the other
+ * columns must not have values there that satisfy it. Such rows lie side by side in the constraint's index. Called by
+ * table-writer.ts.
+ *
+ * Ranges and networks (&&) lie there by their lower bounds, values (<>) in their order. While no two satisfy the
+ * operator, a new one does with any only if it does with the one before it or the one behind it. And if several new
+ * ones do with others, two neighbours do, one of which is new. Figures (&&, ~=) lie there by their place; those near a
+ * new one are all looked at.
  */
 import { decodeKey, encodeKey } from "../../storage/key-codec.js";
 import { prefixEnd } from "../../storage/keys.js";
 import type { Transaction } from "../../storage/store.js";
-import { rangeKeyOf, rangeOf } from "../../values/range.js";
-import { overlaps } from "../../values/range-algebra.js";
+import { extentOf, type FigureName, isFigure } from "../../values/geometry-extent.js";
 import type { Value } from "../../values/values.js";
+import { operatorFor } from "../expr/resolve.js";
+import { baseType } from "../expr/types.js";
 import { suffixOf } from "./entry-value.js";
+import { firstNear } from "./figures-near.js";
 import { joinKey, type KeyLayout } from "./table-layout.js";
 
 export interface Neighbour {
@@ -20,14 +26,15 @@ export interface Neighbour {
   readonly suffix: Uint8Array;
 }
 
-/** Whether a row with these values can overlap another one. */
-export function canOverlap(values: readonly Value[] | null): values is readonly Value[] {
-  return values !== null && !values.includes(null) && values.at(-1) !== "empty";
+/** Whether a row with these values can exclude another one. */
+export function canOverlap({ operator }: KeyLayout, values: readonly Value[] | null): values is readonly Value[] {
+  // No range overlaps an empty one.
+  return values !== null && !values.includes(null) && (operator !== "&&" || values.at(-1) !== "empty");
 }
 
 /**
- * The entry beside these values that overlaps them; null: none does. `suffix`: of the row that has the values, if it
- * has an entry, which does not count. What is read counts as read whatever the isolation.
+ * The entry that these values exclude; null: there is none. `suffix`: of the row that has the values, if it has an
+ * entry, which does not count. What is read counts as read whatever the isolation.
  */
 export function overlappingNeighbour(
   tx: Transaction,
@@ -39,27 +46,41 @@ export function overlappingNeighbour(
   const prefix = index.prefixOf(tenantNumber);
   const group = encodeKey(prefix, index.columns, values.slice(0, -1));
   const place = encodeKey(prefix, index.columns, values);
-  const entry = suffix === null ? place : joinKey(place, suffix);
-  const behind = suffix === null ? place : joinKey(entry, Buffer.of(0));
-  const name = rangeKeyOf(index.columns.at(-1)!.type)!;
-  const range = rangeOf(name, values.at(-1) as string);
-  const first = (gte: Uint8Array, lt: Uint8Array, reverse: boolean): Neighbour | null => {
-    const cursor = tx.scan({ gte, lt, reverse });
-    const { keys, values: found } = cursor.next(1);
-    let neighbour: Neighbour | null = null;
-    if (keys.length > 0) {
-      const members = decodeKey(keys[0]!, prefix.length, index.columns);
-      const other = members.at(-1);
-      const isOverlap = typeof other === "string" && overlaps(range, rangeOf(name, other));
-      if (isOverlap) neighbour = { values: members, suffix: Buffer.from(suffixOf(index, found[0]!)) };
-    }
-    cursor.close();
-    return neighbour;
+  const type = baseType(index.columns.at(-1)!.type);
+  const { apply } = operatorFor(index.operator, type)!;
+  const excluded = (key: Uint8Array, value: Uint8Array): Neighbour | null => {
+    const members = decodeKey(key, prefix.length, index.columns);
+    const other = members.at(-1)!;
+    if (other === null || apply(values.at(-1)!, other) !== true) return null;
+    return { values: members, suffix: Buffer.from(suffixOf(index, value)) };
   };
   tx.guardReads(true);
   try {
-    return first(group, entry, true) ?? first(behind, prefixEnd(group), false);
+    if (isFigure(type)) {
+      const own = suffix === null ? null : joinKey(place, suffix);
+      const rectangle = extentOf(type.name as FigureName, values.at(-1) as string);
+      return firstNear(tx, group, rectangle, (key, value) =>
+        own !== null && Buffer.compare(key, own) === 0 ? null : excluded(key, value),
+      );
+    }
+    const entry = suffix === null ? place : joinKey(place, suffix);
+    const behind = suffix === null ? place : joinKey(entry, Buffer.of(0));
+    return firstOf(tx, group, entry, true, excluded) ?? firstOf(tx, behind, prefixEnd(group), false, excluded);
   } finally {
     tx.guardReads(false);
   }
+}
+
+function firstOf(
+  tx: Transaction,
+  gte: Uint8Array,
+  lt: Uint8Array,
+  reverse: boolean,
+  excluded: (key: Uint8Array, value: Uint8Array) => Neighbour | null,
+): Neighbour | null {
+  const cursor = tx.scan({ gte, lt, reverse });
+  const { keys, values } = cursor.next(1);
+  const neighbour = keys.length > 0 ? excluded(keys[0]!, values[0]!) : null;
+  cursor.close();
+  return neighbour;
 }

@@ -20,12 +20,14 @@ export interface KeyLayout {
   readonly name: string;
   readonly unique: boolean;
   /**
-   * A key that is checked at the end of the statement or transaction, or that forbids ranges that overlap; its entries
-   * are those of an ordinary index.
+   * A key that is checked at the end of the statement or transaction, or that forbids more than equal values; its
+   * entries are those of an ordinary index.
    */
   readonly deferrable: boolean;
-  /** It forbids that ranges of its last column overlap; "deferrable": perhaps until the transaction ends. */
+  /** It forbids more than equal values in its last column; "deferrable": perhaps until the transaction ends. */
   readonly overlap: false | "immediate" | "deferrable";
+  /** That no two values of the last column may satisfy. */
+  readonly operator: string;
   /** An EXCLUDE constraint. */
   readonly exclusion: boolean;
   /** NULL counts as equal to NULL. */
@@ -91,6 +93,7 @@ function makeLayout(table: TableDef): TableLayout {
       unique: true,
       deferrable: false,
       overlap: false,
+      operator: "=",
       exclusion: false,
       nullsNotDistinct: false,
       indexId: 0,
@@ -126,6 +129,7 @@ export function indexLayout(table: TableDef, index: IndexDef): KeyLayout {
     unique: index.unique,
     deferrable: index.deferrable !== undefined || forbidsOverlap(index),
     overlap: forbidsOverlap(index) && (index.deferrable === undefined ? "immediate" : "deferrable"),
+    operator: index.operators?.at(-1) ?? "=",
     exclusion: index.exclusion ?? false,
     nullsNotDistinct: index.nullsNotDistinct ?? false,
     indexId: index.id,

@@ -302,7 +302,7 @@ export class TableWriter {
   private mayOverlap(index: KeyLayout, row: Row, suffix: Uint8Array): boolean {
     const { statement } = this.context;
     const values = this.valuesOf(index, row);
-    if (!canOverlap(values)) return false;
+    if (!canOverlap(index, values)) return false;
     const isNoted = index.overlap === "deferrable" || statement.overlapping?.has(index.indexId) === true;
     if (!isNoted && this.neighbour(index, values, suffix) === null) return false;
     statement.overlapping ??= new Set();
@@ -333,7 +333,7 @@ export class TableWriter {
     const key = keyLayoutOf(this.layout.table, index);
     if (!key.overlap) return this.hasEntries(key, row, 1);
     const values = this.valuesOf(key, row);
-    return canOverlap(values) && this.neighbour(key, values, null) !== null;
+    return canOverlap(key, values) && this.neighbour(key, values, null) !== null;
   }
 
   /** The row's deferrable key at the end of the statement or transaction. Throws 23505, 23P01. */
@@ -342,7 +342,7 @@ export class TableWriter {
     if (key.overlap) {
       const values = this.valuesOf(key, row);
       const suffix = rowKey.subarray(this.rowPrefix.length);
-      const other = canOverlap(values) ? this.neighbour(key, values, suffix) : null;
+      const other = canOverlap(key, values) ? this.neighbour(key, values, suffix) : null;
       if (other !== null) throw this.duplicate(key, row, other.values);
     } else if (this.hasEntries(key, row, 2)) throw this.duplicate(key, row);
   }
@@ -407,7 +407,7 @@ export class TableWriter {
     const values = this.valuesOf(unique, row);
     if (values === null || (!unique.nullsNotDistinct && values.includes(null))) return null;
     if (unique.overlap) {
-      const other = canOverlap(values) ? this.neighbour(unique, values, null) : null;
+      const other = canOverlap(unique, values) ? this.neighbour(unique, values, null) : null;
       return other === null ? null : joinKey(this.rowPrefix, other.suffix);
     }
     const { tx, tenantNumber } = this.context;

@@ -3,6 +3,7 @@
  * and choose-join.ts make keys of them. Parameters, columns of enclosing queries and stable functions count as known.
  */
 import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "../../catalog/table.js";
+import { isFigure } from "../../values/geometry-extent.js";
 import { BOOL, INT8, type SqlArray, type SqlType, VARIANT } from "../../values/values.js";
 import { isBinaryCoercible } from "../expr/coercion.js";
 import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
@@ -43,6 +44,8 @@ export function keyConditionsOf(scan: ScanPlan): KeyCondition[] {
     for (const { subject, op, right, isWider } of comparisonsOf(condition)) {
       if (!right.every(known)) continue;
       for (const { columnId, type } of subjects(subject)) {
+        // An index of an EXCLUDE constraint may have figures, in an order that is none of the type's.
+        if (isFigure(type)) continue;
         const values = right.map((value) =>
           op === "any"
             ? keyArray(type, subject.type, value)

@@ -3,11 +3,14 @@
  */
 import type { CreateIndexCommand, NewIndexColumn } from "../../catalog/ddl-command.js";
 import { missingColumn } from "../../catalog/did-you-mean.js";
+import { isOrdered } from "../../catalog/partition-bounds.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
+import { operatorFor } from "../../query/expr/resolve.js";
 import { baseType, displayName } from "../../query/expr/types.js";
+import { isFigure } from "../../values/geometry-extent.js";
 import { rangeKeyOf } from "../../values/range.js";
-import type { SqlType } from "../../values/values.js";
+import { BOOL, type SqlType } from "../../values/values.js";
 import type { IndexElement } from "../parse/ast-definitions.js";
 import type { ExprNode } from "../parse/ast-query.js";
 import { PLAIN_INDEX, TEXT_INDEX } from "../parse/table-dialect.js";
@@ -75,8 +78,9 @@ function givenClass(operatorClass: string, type: SqlType, method: "btree" | "has
 }
 
 /**
- * EXCLUDE whose operators are all "=" is the same as a unique key but for its errors. With && for one range, equal
- * values of the other columns may stand side by side in the index, and the range comes last. Throws 0A000 for others.
+ * EXCLUDE whose operators are all "=" is the same as a unique key but for its errors. With another one for one column,
+ * equal values of the other columns may stand side by side in the index, and that column comes last. Throws 0A000 for
+ * others.
  */
 export function bindExclusion(
   node: ConstraintOf<"exclude">,
@@ -88,15 +92,13 @@ export function bindExclusion(
   if (isPartitioned) {
     throw sqlError("0A000", "exclusion constraints are not supported on partitioned tables", { position });
   }
-  const other = node.operators.find((operator) => operator !== "=" && operator !== "&&");
-  if (other !== undefined) throw sqlError("0A000", `EXCLUDE WITH ${other} is not supported yet`, { position });
   if (method !== "btree" && method !== "hash" && method !== "gist") {
     throw sqlError("0A000", `EXCLUDE USING ${method} is not supported yet`, { position });
   }
   const isDeferrable = node.deferrable || node.initiallyDeferred;
   const { elements, operators, forbidsOverlap } = inOrder(node);
-  const columns = indexColumns(elements, table, position, binding);
-  if (forbidsOverlap) checkRange(columns.at(-1)!, table, method, position);
+  const columns = indexColumns(method === "gist" ? elements.map(withoutClass) : elements, table, position, binding);
+  if (forbidsOverlap) checkExcluding(operators.at(-1)!, columns.at(-1)!, table, method, position);
   return {
     name: node.name,
     unique: !isDeferrable && !forbidsOverlap,
@@ -112,28 +114,57 @@ export function bindExclusion(
   };
 }
 
-/** The range that must not overlap comes last. Throws 0A000 for several. */
+/** Classes of GiST have no effect on how the index is kept. Throws 42704. */
+function withoutClass(element: IndexElement): IndexElement {
+  const { operatorClass } = element;
+  if (operatorClass === null || operatorClass.endsWith("_ops")) return { ...element, operatorClass: null };
+  throw sqlError("42704", `operator class "${operatorClass}" does not exist for access method "gist"`);
+}
+
+/** The column whose operator is not "=" comes last. Throws 0A000 for several. */
 function inOrder({ elements, operators, position }: ConstraintOf<"exclude">) {
-  const place = operators.indexOf("&&");
+  const place = operators.findIndex((operator) => operator !== "=");
   if (place < 0) return { elements, operators, forbidsOverlap: false };
-  if (operators.indexOf("&&", place + 1) >= 0) {
-    throw sqlError("0A000", "EXCLUDE with several && is not supported yet", { position });
+  if (operators.some((operator, i) => i > place && operator !== "=")) {
+    throw sqlError("0A000", 'EXCLUDE with several operators other than "=" is not supported yet', { position });
   }
   const last = <T>(list: readonly T[]): T[] => [...list.filter((_, i) => i !== place), list[place]!];
   return { elements: last(elements), operators: last(operators), forbidsOverlap: true };
 }
 
-/** Throws 0A000, 42809. */
-function checkRange(column: NewIndexColumn, table: TableDef, method: string, position: number): void {
+/** Throws 0A000, 42809, 42883. */
+function checkExcluding(
+  operator: string,
+  column: NewIndexColumn,
+  table: TableDef,
+  method: string,
+  position: number,
+): void {
   const type = baseType(column.expression?.type ?? indexedColumn(column.name, table, position).type);
-  if (rangeKeyOf(type) !== null && method === "gist" && !column.descending) return;
+  const name = displayName(type);
+  if (operatorFor(operator, type)?.returns !== BOOL) {
+    throw sqlError("42883", `operator does not exist: ${name} ${operator} ${name}`, { position });
+  }
+  const isRange = rangeKeyOf(type) !== null;
+  const spelled = isRange ? `${operator}(anyrange,anyrange)` : `${operator}(${name},${name})`;
+  if (!COMMUTING.includes(operator)) {
+    const detail = "Only commutative operators can be used in exclusion constraints.";
+    throw sqlError("42809", `operator ${spelled} is not commutative`, { position, detail });
+  }
   if (method !== "gist") {
-    const detail = `The exclusion operator is not related to operator class "range_ops" for the constraint.`;
-    const message = `operator &&(anyrange,anyrange) is not a member of operator family "range_ops"`;
+    const family = isRange ? "range_ops" : `${type.name}_ops`;
+    const message = `operator ${spelled} is not a member of operator family "${family}"`;
+    const detail = `The exclusion operator is not related to operator class "${family}" for the constraint.`;
     throw sqlError("42809", message, { position, detail });
   }
-  throw sqlError("0A000", `EXCLUDE WITH && is supported for ranges, not for ${displayName(type)}`, { position });
+  const liesByBounds = operator === "&&" && (isRange || type.name === "inet" || type.name === "cidr");
+  const isServed = operator === "<>" ? isOrdered(type) : liesByBounds || (SPATIAL.includes(operator) && isFigure(type));
+  if (isServed && !column.descending) return;
+  throw sqlError("0A000", `EXCLUDE WITH ${operator} is not supported for ${name}`, { position });
 }
+
+const COMMUTING = ["&&", "<>", "~=", "-|-"];
+const SPATIAL = ["&&", "~="];
 
 /** Whether the "exclusion" is an index that the definition of the table declares. */
 export function isDeclaredIndex({ method }: ConstraintOf<"exclude">): boolean {

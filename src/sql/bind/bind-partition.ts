@@ -1,6 +1,6 @@
 /** PARTITION BY, FOR VALUES and what CREATE TABLE … PARTITION OF takes from the partitioned table. */
 import type { NewPartition } from "../../catalog/ddl-command.js";
-import { isPartitionKeyType, partitionKeyTypes } from "../../catalog/partition-bounds.js";
+import { isOrdered, partitionKeyTypes } from "../../catalog/partition-bounds.js";
 import { boundConditions } from "../../catalog/partition-constraint.js";
 import { isTemporarySchema } from "../../catalog/schema.js";
 import {
@@ -103,7 +103,7 @@ function generatedKey(name: string, position: number): Error {
  * Throws 42704 for a type without an order (or hash), and for an operator class that is not one of PostgreSQL's own.
  */
 function checkKeyType(type: SqlType, { operatorClass, collation, position }: PartitionElement, method: string): void {
-  if (!isPartitionKeyType(type)) {
+  if (!isOrdered(type)) {
     throw sqlError("42704", `data type ${typeName(type)} has no default operator class for access method "${method}"`, {
       position,
       hint: `You must specify a ${method} operator class or define a default ${method} operator class for the data type.`,

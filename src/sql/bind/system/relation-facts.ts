@@ -15,7 +15,7 @@ import type {
   TableDef,
 } from "../../../catalog/table.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
-import { displayName, oidOfId, pgOidOf } from "../../../query/expr/types.js";
+import { baseType, displayName, oidOfId, pgOidOf } from "../../../query/expr/types.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import { formText } from "../../../values/vector-form.js";
 import { operatorClassFor } from "../../../values/vector-metric.js";
@@ -302,10 +302,14 @@ function exclusionFacts(table: TableDef, index: IndexDef) {
   const columnIds = index.columns.map((column) => column.columnId);
   const keys = index.columns.map(({ columnId, expression }, i) => {
     const key = expression === undefined ? nameOf(table, columnId) : `(${expression.sql})`;
-    return `${key} WITH ${index.operators?.[i] ?? "="}`;
+    const operator = index.operators?.[i] ?? "=";
+    const type = expression?.type ?? table.columns.find(({ id }) => id === columnId)!.type;
+    // The only one of these classes that PostgreSQL does not take by itself.
+    const operatorClass = operator === "&&" && /^(?:inet|cidr)$/.test(baseType(type).name) ? " inet_ops" : "";
+    return `${key}${operatorClass} WITH ${operator}`;
   });
   const method = index.operators === undefined ? "btree" : "gist";
-  const where = index.where ? ` WHERE ${/^\(.*\)$/s.test(index.where) ? index.where : `(${index.where})`}` : "";
+  const where = index.where ? ` WHERE (${index.where})` : "";
   const definition = `EXCLUDE USING ${method} (${keys.join(", ")})${where}${deferrableText(deferrable)}`;
   return { name, type: "x", columnIds, definition, ...(deferrable && { deferrable }) } as const;
 }
