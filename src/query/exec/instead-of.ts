@@ -13,6 +13,7 @@ import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { slotsOf } from "./slots.js";
 import {
   fireBefore,
+  noteAfter,
   type RowTriggers,
   rowTriggers,
   StatementFiring,
@@ -111,6 +112,7 @@ class InsteadChanger {
       if (row === null) return;
       for (let c = 0; c < newColumns.length; c++) newColumns[c]![number] = row[columns[c]!.id]!;
       this.changed.push(number);
+      noteAfter(triggers, old, next && row, context, null);
     });
   };
 }

@@ -64,7 +64,6 @@ function createRule(node: CreateRuleStatement, binding: Binding, bindAction: Bin
   const table = view === null ? (relation as TableDef) : tableOfView(view);
   if (table.materialized) throw sqlError("42809", `relation "${table.name}" cannot have rules`);
   if ((table.children ?? table.parents) !== undefined) throw refuse("a rule on a table with partitions or heirs");
-  if (view !== null && (!instead || node.where !== null)) throw refuse("a rule on a view that is conditional or ALSO");
   checkRows(node);
   if (node.where !== null) {
     const rows = [rowColumnsOf(table, binding), rowColumnsOf(table, binding)] as const;
@@ -79,12 +78,13 @@ function createRule(node: CreateRuleStatement, binding: Binding, bindAction: Bin
   const bound = actions.map((action) => bindAction(action, env));
   const returns = checkReturning(node, bound, table);
   const isOfRows = namesRow(node.where) || namesRow(actions);
-  const timing = !instead ? "after" : node.where === null ? "instead of" : "before";
+  // Of a table a condition decides which rows the statement leaves out; to a view nothing happens by itself.
+  const timing = !instead ? "after" : node.where === null || view !== null ? "instead of" : "before";
   const rule: NewTrigger = {
     name: node.name,
     timing,
     // A condition decides row by row.
-    level: isOfRows || timing === "before" ? "row" : "statement",
+    level: isOfRows || (instead && node.where !== null) ? "row" : "statement",
     events: [event],
     ...(node.where !== null && { when: printExpr(exactNode(node.where, binding)) }),
     calls: {

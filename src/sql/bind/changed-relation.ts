@@ -28,7 +28,7 @@ import { bindViewQuery, findView, isBarrier, parsedQuery, queryRights, viewEnvir
 import type { Binding } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { resolveUnknown } from "./coerce.js";
-import { hasInsteadOf, refuseRules, tableOfView } from "./instead-of.js";
+import { hasInsteadOf, keptByRules, RULE_REASONS, refuseRules, tableOfView } from "./instead-of.js";
 import { checkedRights } from "./relation-rights.js";
 import { itemOf } from "./row-item.js";
 import { Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
@@ -277,7 +277,7 @@ function levelOf(
   command: ChangeCommand = "merge",
 ): Level {
   const query = parsedQuery(view.query);
-  const why = notSimple(query);
+  const why = notSimple(query) ?? keptByRules(view, command);
   const { body } = query;
   if (why !== null || body.kind !== "select") return refused(view, why ?? NO_SINGLE_RELATION);
   const [from] = body.from;
@@ -415,8 +415,9 @@ const HINTS = {
 
 function refuse(view: ViewDef, why: string, command: ChangeCommand): never {
   const [verb, doing, event] = HINTS[command];
+  const remedy = RULE_REASONS.includes(why) ? `an unconditional ON ${event} DO INSTEAD rule` : "a simpler query";
   throw sqlError("55000", `cannot ${verb} view "${view.name}"`, {
     detail: `${why} are not automatically updatable.`,
-    hint: `To enable ${doing} the view, provide an INSTEAD OF ${event} trigger or a simpler query.`,
+    hint: `To enable ${doing} the view, provide an INSTEAD OF ${event} trigger or ${remedy}.`,
   });
 }

@@ -22,16 +22,30 @@ export function hasInsteadOf(
   command: TriggerEvent | "merge",
 ): boolean {
   if (command === "merge" || (triggers.length === 0 && rules.length === 0)) return false;
-  return [...rules, ...triggers].some(
-    (trigger) => trigger.timing === "instead of" && trigger.events.includes(command) && isFired(trigger),
-  );
+  return [...rules, ...triggers].some((trigger) => isInstead(trigger, command) && isFired(trigger));
 }
+
+/** Whether it does what the command asks for, whatever the row. */
+const isInstead = ({ timing, when, events }: TriggerDef, command: TriggerEvent): boolean =>
+  timing === "instead of" && when === undefined && events.includes(command);
+
+/** Why rules of a view that is not replaced by any keep the command from the table below; null: they do not. */
+export function keptByRules({ rules = [] }: ViewDef, command: TriggerEvent | "merge"): string | null {
+  const own = rules.filter((rule) => isFired(rule) && command !== "merge" && rule.events.includes(command));
+  if (own.some(({ timing }) => timing === "instead of")) return CONDITIONAL;
+  return own.length > 0 ? ALSO : null;
+}
+
+const CONDITIONAL = "Views with conditional DO INSTEAD rules";
+/** Here, that is: PostgreSQL changes the table below and runs the rule. */
+const ALSO = "Views with DO ALSO rules and no other";
+export const RULE_REASONS: readonly string[] = [CONDITIONAL, ALSO];
 
 /** Whether a rule DO INSTEAD NOTHING leaves nothing of the command, and no other rule does anything either. */
 export function isDropped({ rules = [] }: Pick<TableDef | ViewDef, "rules">, command: TriggerEvent | "merge"): boolean {
   const own = rules.filter((rule) => isFired(rule) && command !== "merge" && rule.events.includes(command));
   return (
-    own.length > 0 &&
+    own.some(({ when }) => when === undefined) &&
     own.every(({ timing, calls }) => timing === "instead of" && typeof calls === "object" && calls.nothing === true)
   );
 }
@@ -59,7 +73,7 @@ export function checkReturned(
   returning: unknown,
 ): void {
   if (returning === null) return;
-  const stands = (trigger: TriggerDef) => trigger.timing === "instead of" && trigger.events.includes(command);
+  const stands = (trigger: TriggerDef) => isInstead(trigger, command);
   const own = rules.filter(stands);
   if (own.length === 0 || triggers.some(stands)) return;
   if (own.some(({ calls }) => typeof calls === "object" && calls.returns)) return;
