@@ -22,6 +22,7 @@ export interface AvailableExtension {
 
 /** By name, in alphabetical order. */
 export const AVAILABLE_EXTENSIONS: ReadonlyMap<string, AvailableExtension> = new Map([
+  ["btree_gin", { version: "1.3", comment: "indexes USING gin on plain types, which are definitions alone" }],
   ["btree_gist", { version: "1.7", comment: "exclusion constraints USING gist with = of plain types" }],
   ["citext", { version: "1.6", comment: "data type for case-insensitive character strings", types: ["citext"] }],
   ["fuzzystrmatch", { version: "1.1", comment: "how alike words are spelt and sound, without Double Metaphone" }],
@@ -37,6 +38,7 @@ export const AVAILABLE_EXTENSIONS: ReadonlyMap<string, AvailableExtension> = new
   ["pg_trgm", { version: "1.6", comment: "text similarity measurement and index searching based on trigrams" }],
   ["pgcrypto", { version: "1.3", comment: "cryptographic functions" }],
   ["plpgsql", { version: "1.0", comment: "PL/pgSQL procedural language" }],
+  ["unaccent", { version: "1.1", comment: "texts without accents" }],
   ["uuid-ossp", { version: "1.1", comment: "generate universally unique identifiers (UUIDs)" }],
   [
     "vector",

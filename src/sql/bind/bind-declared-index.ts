@@ -3,6 +3,7 @@
  * schemas made for PostgreSQL can be loaded. Called by bind-ddl.ts.
  */
 import type { CreateSearchIndexCommand } from "../../catalog/ddl-command.js";
+import { isOrdered } from "../../catalog/partition-bounds.js";
 import type { DeclaredMethod, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
@@ -64,11 +65,17 @@ function keyOf(
   if (column !== null && found === undefined)
     throw sqlError("42703", `column "${column}" does not exist`, { position });
   const type = found?.type ?? bindExpr(expr!, rowContext(table, "index expressions", binding)).type;
-  checkClass(operatorClass, type, method, position);
+  if (!isOfPlainTypes(method, type, binding)) checkClass(operatorClass, type, method, position);
   return {
     ...(found === undefined ? { sql: storedSql(expr!, binding) } : { column: found.name }),
     ...(operatorClass !== null && { operatorClass }),
   };
+}
+
+/** Whether btree_gin or btree_gist gives the method a class for the type. */
+function isOfPlainTypes(method: DeclaredMethod, type: SqlType, { env }: Binding): boolean {
+  if ((method !== "gin" && method !== "gist") || type.element !== null || !isOrdered(type)) return false;
+  return env.catalog.extensions().some(({ name }) => name === `btree_${method}`);
 }
 
 /** Types that an access method has an operator class for by itself. */

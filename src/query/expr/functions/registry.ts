@@ -49,6 +49,7 @@ import { TEXT_SEARCH_FUNCTIONS } from "./text-search.js";
 import { TRIGRAM_FUNCTIONS, TRIGRAM_OPERATORS } from "./trigrams.js";
 import { TS_FUNCTIONS, TS_OPERATORS } from "./ts-functions.js";
 import { TS_HEADLINES } from "./ts-headlines.js";
+import { UNACCENT_FUNCTIONS } from "./unaccent.js";
 import { VECTOR_FUNCTIONS, VECTOR_OPERATOR_FAMILIES, VECTOR_OPERATORS } from "./vector.js";
 import { VECTOR_STATE_FUNCTIONS } from "./vector-states.js";
 import {
@@ -136,6 +137,7 @@ export const CHAPTERS: readonly Chapter[] = [
   { title: "Network address functions and operators", functions: NETWORK_FUNCTIONS, operators: NETWORK_OPERATORS },
   { title: "Trigram functions and operators (pg_trgm)", functions: TRIGRAM_FUNCTIONS, operators: TRIGRAM_OPERATORS },
   { title: "Likeness of words (fuzzystrmatch)", functions: FUZZY_FUNCTIONS },
+  { title: "Texts without accents (unaccent)", functions: UNACCENT_FUNCTIONS },
   { title: "Cryptographic functions (pgcrypto)", functions: CRYPTO_FUNCTIONS },
   { title: "UUID functions (uuid-ossp)", functions: UUID_FUNCTIONS },
   { title: "Functions and operators of citext", functions: CITEXT_FUNCTIONS, operators: CITEXT_OPERATORS },
