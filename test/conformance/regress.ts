@@ -6,6 +6,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { passwordOf, TestServer } from "../e2e/server.js";
 import { postgresPort, WITH_POSTGRES } from "../e2e/wire-client.js";
 import { type Oracle, startPostgres } from "./postgres.js";
@@ -15,6 +16,8 @@ const FOLDER = new URL("../../conformance-regress/", import.meta.url).pathname;
 const SETUP = "test_setup";
 const SCRIPT_MS = 180_000;
 const DOWNLOAD_MS = 300_000;
+const ATTEMPTS = 60;
+const BETWEEN_ATTEMPTS_MS = 500;
 /** psql's exit code. */
 const NO_CONNECTION = 2;
 const LOST = /server closed the connection unexpectedly|connection to server was lost|could not receive data/;
@@ -48,7 +51,7 @@ export interface ScriptResult {
 /** The scripts' folder, with sql and data: PG_REGRESS, or Debian's source package; a text where it cannot be had. */
 export function regressFolder(): { readonly path: string } | string {
   const given = process.env.PG_REGRESS;
-  if (given !== undefined) {
+  if (given) {
     return existsSync(join(given, "sql")) ? { path: given } : `PG_REGRESS is ${given}, which has no folder sql`;
   }
   const path = join(FOLDER, "regress");
@@ -125,11 +128,24 @@ export class Regress {
     const theirs = await this.onPostgres(name, database);
     this.oracle.psql(`DROP DATABASE "${database}" WITH (FORCE);`);
     const tenant = database.replaceAll("_", "-");
-    await this.server.tenant(tenant, ["admin"]);
+    await this.makeTenant(tenant);
     await this.onOurs(SETUP, tenant);
     const ours = await this.onOurs(name, tenant);
     const { isLost, isLate } = ours;
     return { name, ...compared(ours.failures, theirs.failures), isLost, isLate };
+  }
+
+  /** A script may have ended the server's thread, which then starts again. */
+  private async makeTenant(tenant: string): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.server.tenant(tenant, ["admin"]);
+        return;
+      } catch (error) {
+        if (attempt === ATTEMPTS || !String(error).includes("partition_unavailable")) throw error;
+        await wait(BETWEEN_ATTEMPTS_MS);
+      }
+    }
   }
 
   private onPostgres(name: string, database: string): Promise<Run> {
