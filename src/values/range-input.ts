@@ -131,7 +131,7 @@ class RangeReader {
     for (;;) {
       const character = this.text[this.at];
       if (character === undefined) throw this.malformed("Unexpected end of input.");
-      if (!inQuotes && /[,()[\]]/.test(character)) return value;
+      if (!inQuotes && /[,)\]]/.test(character)) return value;
       this.at++;
       if (character === "\\") {
         if (this.at >= this.text.length) throw this.malformed("Unexpected end of input.");
