@@ -43,6 +43,10 @@ t.test("EXCLUDE with =", (t) =>
       "create table c (a int, exclude (a with <>))",
       '42809 operator <>(integer,integer) is not a member of operator family "int4_ops"',
     ],
+    [
+      "create table c (a box, exclude using gist (a with =))",
+      '42704 data type box has no default operator class for access method "btree"',
+    ],
     ["create table c (a int, exclude using gist (a with <))", "42809 operator <(integer,integer) is not commutative"],
     ["create table c (a text, exclude using gist (a with &&))", "42883 operator does not exist: text && text"],
     [

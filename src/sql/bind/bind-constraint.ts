@@ -5,7 +5,7 @@ import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { canCoerce } from "../../query/expr/coercion.js";
 import { displayName } from "../../query/expr/types.js";
-import type { SqlType } from "../../values/values.js";
+import type { SqlType, TypeName } from "../../values/values.js";
 import type { ConstraintNode } from "../parse/ast-definitions.js";
 import { bindBoolean } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
@@ -45,10 +45,23 @@ export function bindKey(node: ConstraintOf<"primary key" | "unique">, own: strin
   };
 }
 
-/** Types that keys cannot hold in order. Throws 42704. */
+/** Types that keys cannot hold in order. */
+const WITHOUT_CLASS: ReadonlySet<TypeName> = new Set([
+  "json",
+  "sparsevec",
+  "point",
+  "line",
+  "lseg",
+  "box",
+  "path",
+  "polygon",
+  "circle",
+]);
+
+/** Throws 42704. */
 export function checkIndexable(type: SqlType, position: number): void {
   if (type.element !== null) checkIndexable(type.element, position);
-  else if (["json", "sparsevec"].includes(type.name)) {
+  else if (WITHOUT_CLASS.has(type.name)) {
     const message = `data type ${displayName(type)} has no default operator class for access method "btree"`;
     throw sqlError("42704", message, {
       position,

@@ -36,24 +36,29 @@ export function indexColumns(
   table: TableDef,
   position: number,
   binding: Binding,
-  method: "btree" | "hash" = "btree",
+  method: "btree" | "hash" | "gist" = "btree",
 ): NewIndexColumn[] {
   return elements.map((element): NewIndexColumn => {
     const { descending, expr, operatorClass } = element;
     const order = (type: SqlType) => ({
       descending,
       nullsFirst: element.nullsFirst ?? descending,
-      ...(operatorClass !== null && givenClass(operatorClass, type, method, position)),
+      ...(operatorClass !== null && method !== "gist" && givenClass(operatorClass, type, method, position)),
     });
     const plain = element.column ?? (expr?.kind === "column" && expr.path.length === 1 ? expr.path[0]! : null);
     if (plain === null) {
-      const key = indexExpression(expr!, table, binding);
+      const key = indexExpression(expr!, table, method, binding);
       return { ...key, ...order(key.expression.type) };
     }
     const { type } = indexedColumn(plain, table, position);
-    checkIndexable(type, position);
+    checkKey(type, method, position);
     return { name: plain, ...order(type) };
   });
+}
+
+/** GiST keeps figures, too. Throws 42704. */
+function checkKey(type: SqlType, method: "btree" | "hash" | "gist", position: number): void {
+  if (method !== "gist" || !isFigure(baseType(type))) checkIndexable(type, position);
 }
 
 /** Classes of extensions that order as the type does. */
@@ -97,7 +102,11 @@ export function bindExclusion(
   }
   const isDeferrable = node.deferrable || node.initiallyDeferred;
   const { elements, operators, forbidsOverlap } = inOrder(node);
-  const columns = indexColumns(method === "gist" ? elements.map(withoutClass) : elements, table, position, binding);
+  const keys = method === "gist" ? elements.map(withoutClass) : elements;
+  const columns = indexColumns(keys, table, position, binding, method === "gist" ? "gist" : "btree");
+  for (const column of forbidsOverlap ? columns.slice(0, -1) : columns) {
+    checkIndexable(typeOfKey(column, table, position), position);
+  }
   if (forbidsOverlap) checkExcluding(operators.at(-1)!, columns.at(-1)!, table, method, position);
   return {
     name: node.name,
@@ -132,6 +141,9 @@ function inOrder({ elements, operators, position }: ConstraintOf<"exclude">) {
   return { elements: last(elements), operators: last(operators), forbidsOverlap: true };
 }
 
+const typeOfKey = ({ expression, name }: NewIndexColumn, table: TableDef, position: number): SqlType =>
+  expression?.type ?? indexedColumn(name, table, position).type;
+
 /** Throws 0A000, 42809, 42883. */
 function checkExcluding(
   operator: string,
@@ -140,7 +152,7 @@ function checkExcluding(
   method: string,
   position: number,
 ): void {
-  const type = baseType(column.expression?.type ?? indexedColumn(column.name, table, position).type);
+  const type = baseType(typeOfKey(column, table, position));
   const name = displayName(type);
   if (operatorFor(operator, type)?.returns !== BOOL) {
     throw sqlError("42883", `operator does not exist: ${name} ${operator} ${name}`, { position });
@@ -184,6 +196,7 @@ export function bindPlainIndex(
 function indexExpression(
   node: ExprNode,
   table: TableDef,
+  method: "btree" | "hash" | "gist",
   binding: Binding,
 ): Required<Pick<NewIndexColumn, "name" | "expression">> {
   refuseParameters(node, "index expressions");
@@ -193,7 +206,7 @@ function indexExpression(
   if (!isImmutable(expr)) {
     throw sqlError("42P17", "functions in index expression must be marked IMMUTABLE", { position: node.position });
   }
-  checkIndexable(expr.type, node.position);
+  checkKey(expr.type, method, node.position);
   const name = node.kind === "call" ? node.path.at(-1)! : "expr";
   const fixed = withFixedTimes(node, bind, binding.env.timeZone, "expression");
   return { name, expression: { sql: storedSql(fixed, binding), type: expr.type } };
