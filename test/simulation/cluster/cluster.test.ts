@@ -43,6 +43,11 @@ const FOUND_BY: Readonly<Record<(typeof SABOTAGES)[number], number>> = {
   "copies read what a member of the log that is behind has": 1,
   "moves are told before they are recorded": 3,
   "a tenant is answered for where it is not any more": 1,
+  "a replay keeps as the past what it finds": 4,
+  "a merge does not say up to where": 1,
+  "a branch that ends takes writes": 7,
+  "a branch ends while it is forked": 1,
+  "what is copied for a long chain is lost": 2,
 };
 
 for (const sabotage of SABOTAGES) {
