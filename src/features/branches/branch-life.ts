@@ -7,6 +7,7 @@ import { branchEnded, isEnding } from "../../storage/ending-branches.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
 import { branchKey, historyRecordKey } from "../../storage/history-keys.js";
 import { CLEARED, retiredKey, tenantPrefix } from "../../storage/keys.js";
+import { BOLT_SESSIONS } from "../bolt/bolt-sessions.js";
 import { FEED } from "../feed/feed.js";
 import { replaceJobs } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
@@ -142,6 +143,7 @@ function silence(partition: Partition, number: number, reason: string): void {
   const sentence = `${reason[0]!.toUpperCase()}${reason.slice(1)}.`;
   partition.transactionsOf(partition.tenant(number)).endAll(reason);
   partition.part(WIRE_SESSIONS).branchEnded(number);
+  partition.part(BOLT_SESSIONS).branchEnded(number);
   partition.part(FEED).subscriptions.tenantLeft(number, sentence);
   partition.part(FEED).changes.left(number);
   partition.part(JOBS).progress.tenantLeft(number, sentence);
