@@ -114,7 +114,7 @@ const features = {
   generation: [],
   multimodal: ["documents", "models", "statements"],
   postgres: ["feed", "import"],
-  branches: ["feed", "jobs", "postgres", "statements"],
+  branches: ["bolt", "feed", "jobs", "postgres", "statements"],
   recipes: ["automl", "jobs", "statements"],
   tools: [
     "automl",

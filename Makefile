@@ -39,7 +39,7 @@ watch: build
 
 # A node in virtual time with faults, from seeds (docs/architecture/testing.md): SEEDS=1000 FROM=1, or SEED=17 to replay one.
 sim: build
-	@SEEDS="$(SEEDS)" FROM="$(FROM)" SEED="$(SEED)" node --enable-source-maps dist/test/simulation/run.js
+	@SEEDS="$(SEEDS)" FROM="$(FROM)" SEED="$(SEED)" ONLY="$(ONLY)" node --enable-source-maps dist/test/simulation/run.js
 
 # Messages of etcd's API, after a change of src/cluster/etcd.proto.
 etcd-messages:

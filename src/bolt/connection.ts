@@ -3,7 +3,7 @@
  * one request at a time. Made and owned by server.ts.
  */
 import type { Duplex } from "node:stream";
-import type { Caller } from "../gateway/admission.js";
+import { atBranch, type Caller } from "../gateway/admission.js";
 import type { Cancel } from "../gateway/clock.js";
 import type { Services } from "../gateway/services.js";
 import type { BoltKind } from "../gateway/wire-metrics.js";
@@ -68,6 +68,12 @@ export class BoltConnection implements RequestHost<BoltKind> {
   private lastWriteMs = 0;
   /** Null until sign-in. */
   caller: Caller | null = null;
+  /** Who has signed in, wherever the session is. */
+  private signedIn: Caller | null = null;
+  /** Messages that the actor has got. */
+  private group: Buffer = NOTHING;
+  /** Those of them that wait for a session in a branch to be opened, or in the tenant. */
+  private rest: Buffer | null = null;
 
   constructor(
     private readonly host: BoltHost,
@@ -237,10 +243,16 @@ export class BoltConnection implements RequestHost<BoltKind> {
     this.phase = "opening";
     this.facts = facts;
     this.caller = caller;
+    this.signedIn = caller;
     const { identity } = caller;
     this.endWhenExpired(identity.expiresAtMs);
-    const { services, address } = this.host;
+    const { services } = this.host;
     if (identity.keyId !== null) services.admission.countUse(caller, services.clock.wall());
+    this.openSession();
+  }
+
+  private openSession(): void {
+    const { services, address } = this.host;
     const { version, utc, notifications } = this;
     const { advertisedAddress } = services.config.bolt;
     const routes = advertisedAddress === "" ? (this.routing ?? address) : advertisedAddress;
@@ -275,7 +287,10 @@ export class BoltConnection implements RequestHost<BoltKind> {
     else if (group.length > most) {
       // The partition would never take it.
       this.fatal(new DbError("payload_too_large", `The message takes more than ${most} bytes. Send it in parts.`));
-    } else this.request.ask("messages", group);
+    } else {
+      this.group = group;
+      this.request.ask("messages", group);
+    }
   }
 
   /** Each statement costs a token. The limit that tenants have who were given none is for HTTP unless configured. */
@@ -302,7 +317,9 @@ export class BoltConnection implements RequestHost<BoltKind> {
     if (this.phase === "closed") return;
     if (note === "logged off") this.loggedOff();
     if (note === "closes") this.close();
+    else if (note.startsWith(MOVES)) this.goTo(note);
     else if (this.isLeaving !== null) this.fatal(this.isLeaving);
+    else if (this.rest !== null && this.phase === "ready") this.goOn(this.rest);
     else this.received(NOTHING);
   }
 
@@ -310,20 +327,43 @@ export class BoltConnection implements RequestHost<BoltKind> {
     clearTimeout(this.startTimer!);
     this.phase = "ready";
     this.hasSession = true;
+    if (this.rest !== null) return;
     this.queue.signedIn(this.services.config.server.bodyBytesMax);
     this.succeed(this.facts);
   }
 
   private loggedOff(): void {
+    this.leaveSession(NOTHING);
+    this.caller = null;
+    this.signedIn = null;
+    this.endWhenExpired(null);
+    this.phase = "logon";
+    this.awaitSignIn();
+  }
+
+  /** `rest`: messages for the next session besides those that wait. */
+  private leaveSession(rest: Buffer): void {
     closeWireSession(this.services, this.caller!, "bolt", this.session);
     this.session = this.host.renumbered(this);
     this.hasSession = false;
-    this.caller = null;
-    this.endWhenExpired(null);
-    this.phase = "logon";
     // The new session counts from its beginning.
-    this.resets = this.queue.count(ASK.reset);
-    this.awaitSignIn();
+    this.resets = countIn(rest, ASK.reset) + this.queue.count(ASK.reset);
+  }
+
+  /** The next transaction is in a branch, or in the tenant again: a session there goes on with the messages. */
+  private goTo(note: string): void {
+    const [left, branch] = note.slice(MOVES.length).split(" ") as [string, string];
+    this.rest = lastIn(this.group, Number(left));
+    this.leaveSession(this.rest);
+    this.caller = atBranch(this.signedIn!, branch);
+    this.phase = "opening";
+    this.openSession();
+  }
+
+  private goOn(rest: Buffer): void {
+    this.rest = null;
+    this.group = rest;
+    this.request.ask("messages", rest, true);
   }
 
   pushed(): void {}
@@ -395,14 +435,27 @@ export class BoltConnection implements RequestHost<BoltKind> {
   }
 }
 
+/** As bolt-session.ts says it. */
+const MOVES = "moves ";
 /** Silence after which a client that waits hears something. */
 const ALIVE_AFTER_MS = 15_000;
 
 /** Of messages, each after its length in four bytes. */
 function statementsIn(messages: Uint8Array): number {
+  return countIn(messages, ASK.run);
+}
+
+function countIn(messages: Uint8Array, tag: number): number {
   let count = 0;
-  for (let at = 0; at < messages.length; at = endOf(messages, at)) if (messages[at + 5] === ASK.run) count++;
+  for (let at = 0; at < messages.length; at = endOf(messages, at)) if (messages[at + 5] === tag) count++;
   return count;
+}
+
+/** The last `count` of them. */
+function lastIn(messages: Buffer, count: number): Buffer {
+  const starts: number[] = [];
+  for (let at = 0; at < messages.length; at = endOf(messages, at)) starts.push(at);
+  return messages.subarray(starts.at(-count));
 }
 
 /** `body`: messages, each after its length in four bytes. */

@@ -55,6 +55,8 @@ export interface Branch extends Omit<BranchRecord, "merged" | "access"> {
   writes: number;
   /** Who reads it in many steps, such as a backup: it does not end meanwhile. */
   readers: number;
+  /** The newest commit that has forked another from it, of which the engine may not know yet; 0: none has. */
+  forkedBy: number;
   /** The commit that ends it, of which the engine may not know yet; null: none does. */
   endedBy: number | null;
 }

@@ -15,6 +15,10 @@ import { isOwnOnly, keyAfter, prefixRange, tenantPrefix } from "./keys.js";
 import type { Operation } from "./operation.js";
 import { firstOf } from "./replaced-entries.js";
 
+/** A step ends after so many bytes of values that it has read, and reads so many values at a time. */
+const STEP_BYTES = 256 * 1024;
+const VALUES_AT_ONCE = 8;
+
 /** Chains that are longer are made so long. */
 export const FLAT_DEPTH = 4;
 
@@ -64,7 +68,7 @@ export class FlatBranches {
     return chain;
   }
 
-  /** Goes on copying, up to `max` entries. False: no chain is too long. */
+  /** Goes on copying, up to `max` entries, and fewer where they are large. False: no chain is too long. */
   some(max: number): boolean {
     if (this.work === null) {
       if (this.unknown.size === 0) return false;
@@ -118,13 +122,14 @@ export class FlatBranches {
       return true;
     }
     const keys = this.keysOf(source, work.after, max);
-    this.copy(
-      work,
-      branch,
-      keys.filter((key) => !isOwnOnly(key)),
-    );
-    work.after = keys.length < max ? null : Buffer.from(keys.at(-1)!);
-    if (work.after === null) work.sources.shift();
+    let done = 0;
+    for (let bytes = 0; done < keys.length && bytes < STEP_BYTES; done += VALUES_AT_ONCE) {
+      const some = keys.slice(done, done + VALUES_AT_ONCE).filter((key) => !isOwnOnly(key));
+      bytes += this.copy(work, branch, some);
+    }
+    const isAll = done >= keys.length && keys.length < max;
+    work.after = isAll ? null : Buffer.from(keys[Math.min(done, keys.length) - 1]!);
+    if (isAll) work.sources.shift();
     return false;
   }
 
@@ -135,16 +140,18 @@ export class FlatBranches {
     return firstOf(this.engine, { ...range, only: "keys" }, max).keys.map(readBesideKey);
   }
 
-  /** What the base has as well is not copied. */
-  private copy(work: Work, { origin, start }: Branch, keys: readonly Uint8Array[]): void {
-    if (keys.length === 0) return;
+  /** What the base has as well is not copied. Answers how many bytes of values were read. */
+  private copy(work: Work, { origin, start }: Branch, keys: readonly Uint8Array[]): number {
+    if (keys.length === 0) return 0;
     const { tenant, base } = work;
     const of = (number: number) => keys.map((key) => ofTenant(key, number));
     const had = this.layers.getManyAsOf(of(origin), start.sequence);
     const below = this.layers.getManyAsOf(of(base.number), base.sequence);
     const copies: Operation[] = [];
+    let bytes = 0;
     for (const [i, key] of keys.entries()) {
       const [value, other] = [had[i], below[i]];
+      bytes += (value?.length ?? 0) + (other?.length ?? 0);
       if (value === undefined ? other === undefined : other !== undefined && Buffer.compare(value, other) === 0)
         continue;
       const copy = { key: flatKey(ofTenant(key, tenant)), value: replacedValue(value) };
@@ -152,5 +159,6 @@ export class FlatBranches {
       copies.push(copy);
     }
     if (copies.length > 0) this.engine.write(copies);
+    return bytes;
   }
 }

@@ -352,7 +352,7 @@ export class LayeredEngine implements Engine {
     const changed = { expiresAtMs, quotaBytes, isRestoring, merges, access };
     if (there !== undefined) this.branches.change(tenant, name, changed);
     else {
-      this.branches.set(tenant, { ...record, ...changed, start, writes: 0, readers: 0, endedBy: null });
+      this.branches.set(tenant, { ...record, ...changed, start, writes: 0, readers: 0, forkedBy: 0, endedBy: null });
       this.origins.learn(tenant);
       this.flat.learn(tenant);
     }

@@ -4,13 +4,13 @@ import t from "tap";
 import { Partition } from "../../src/actor/partition.js";
 import type { Request } from "../../src/actor/request.js";
 import { loadConfig } from "../../src/config/load-config.js";
-import { endBranch, endKeys, inBranch } from "../../src/features/branches/branch-life.js";
+import { endBranch, endKeys, inBranch, requireEndable } from "../../src/features/branches/branch-life.js";
 import { changeBranch } from "../../src/features/branches/make-branch.js";
 import { loadJobs, putJob } from "../../src/features/jobs/job-records.js";
 import { JOBS } from "../../src/features/jobs/jobs.js";
 import { DbError } from "../../src/protocol/errors.js";
 import type { Branch } from "../../src/storage/branch-list.js";
-import { endsUndone, isEnding } from "../../src/storage/ending-branches.js";
+import { endsUndone, forked, isEnding } from "../../src/storage/ending-branches.js";
 import { branchKey } from "../../src/storage/history-keys.js";
 import { rowPrefix } from "../../src/storage/keys.js";
 import { LayeredEngine } from "../../src/storage/layered-engine.js";
@@ -58,6 +58,21 @@ t.test("whatever comes of the work, the end of its branch is told", async (t) =>
   t.ok(isEnding(branch), "an earlier commit ends it");
   endsUndone([branch], 7);
   t.equal(await inBranch(partition, NUMBER, branch, async () => 2), 2, "the log did not take its end");
+});
+
+t.test("a branch does not end before the engine knows who was forked from it", async (t) => {
+  const branch = { name: "b", readers: 0, forkedBy: 0, endedBy: null } as Branch;
+  const layers = { branchOf: () => branch, branches: { forksOf: () => new Set() } };
+  const shard = { layers, committedSequence: 7, appliedSequence: 6 } as unknown as Partition["shard"];
+  requireEndable({ shard }, NUMBER);
+  forked(shard, NUMBER);
+  t.throws(() => requireEndable({ shard }, NUMBER), { code: "conflict", message: /is forking the branch "b"/ });
+  endsUndone([branch], 8);
+  t.throws(() => requireEndable({ shard }, NUMBER), { code: "conflict" }, "an earlier commit forks it");
+  endsUndone([branch], 7);
+  requireEndable({ shard }, NUMBER);
+  forked(shard, NUMBER);
+  requireEndable({ shard: { ...shard, appliedSequence: 7 } as Partition["shard"] }, NUMBER);
 });
 
 t.test("a key that cannot be destroyed yet is told of in the server's log", async (t) => {

@@ -96,6 +96,7 @@ export class FaultPlan {
 
   async move(): Promise<void> {
     const { node, random } = this;
+    if (this.works.length === 0) return;
     const work = random.pick(this.works);
     const partition = random.between(0, node.options.partitions - 1);
     const body = { partition, transaction_seconds: 1 };

@@ -1,14 +1,15 @@
 /**
  * `make sim SEEDS=1000 [FROM=1]`: runs seeds and prints each that fails with its problems. `SEED=17` runs that one,
- * twice, and tells whether both runs were the same.
+ * twice, and tells whether both runs were the same. `ONLY=branches` leaves out all clients but the one with branches.
  */
 import { simulate } from "./simulate.js";
 
-const { SEED = "" } = process.env;
+const { SEED = "", ONLY = "" } = process.env;
+const setting = { onlyBranches: ONLY === "branches" };
 
 if (SEED !== "") {
-  const first = await simulate(Number(SEED));
-  const second = await simulate(Number(SEED));
+  const first = await simulate(Number(SEED), setting);
+  const second = await simulate(Number(SEED), setting);
   console.log(JSON.stringify(first, null, 2));
   console.log(first.trace === second.trace ? "a second run was the same" : `a second run differed: ${second.trace}`);
   process.exit(first.problems.length === 0 ? 0 : 1);
@@ -27,7 +28,7 @@ let merges = 0;
 let faults = 0;
 const started = process.cpuUsage();
 for (let seed = from; seed < from + seeds; seed++) {
-  const outcome = await simulate(seed);
+  const outcome = await simulate(seed, setting);
   transactions += outcome.transactions;
   committed += outcome.committed;
   backups += outcome.backups;

@@ -30,7 +30,13 @@ const WORK_MS = 600;
 const TENANTS = 2;
 const CLIENTS = 3;
 
-export async function simulate(seed: number, sabotage: { readonly disksLie?: boolean } = {}): Promise<Outcome> {
+export interface Setting {
+  readonly disksLie?: boolean;
+  /** Nobody works but the one with branches, for whom a seed is cheap then. */
+  readonly onlyBranches?: boolean;
+}
+
+export async function simulate(seed: number, { onlyBranches = false, ...sabotage }: Setting = {}): Promise<Outcome> {
   const random = new SeededRandom(seed);
   const loop = new VirtualLoop(seed, random.fork());
   loop.install();
@@ -50,7 +56,7 @@ export async function simulate(seed: number, sabotage: { readonly disksLie?: boo
     });
     let isOver = false;
     loop.soon(() => {
-      story(node, random, { works, backups, branches }, problems, faults).then(
+      story(node, random, { works, backups, branches, onlyBranches }, problems, faults).then(
         () => {
           isOver = true;
         },
@@ -91,25 +97,27 @@ interface Works {
   readonly works: TenantWork[];
   readonly backups: BackupWork[];
   readonly branches: BranchWork[];
+  readonly onlyBranches: boolean;
 }
 
 async function story(
   node: SimulatedNode,
   random: SeededRandom,
-  { works, backups, branches }: Works,
+  { works, backups, branches, onlyBranches }: Works,
   problems: string[],
   told: string[],
 ): Promise<void> {
   const { loop } = node;
   await node.start();
-  for (let i = 0; i < TENANTS; i++) works.push(await makeTenant(node, `tenant${i}`));
+  for (let i = 0; i < TENANTS && !onlyBranches; i++) works.push(await makeTenant(node, `tenant${i}`));
   for (const work of works) await work.prepare();
   const clients = works.flatMap((work) =>
     Array.from({ length: CLIENTS }, (_, i) => new Client(work, `${work.name}.${i}`, random.fork())),
   );
   // Restores are most of the work of a run: one tenant's are enough.
-  const backedUp = random.pick(works);
-  backups.push(new BackupWork(backedUp, await makeTenant(node, `${backedUp.name}-copy`), random.fork()));
+  const backedUp = onlyBranches ? null : random.pick(works);
+  if (backedUp !== null)
+    backups.push(new BackupWork(backedUp, await makeTenant(node, `${backedUp.name}-copy`), random.fork()));
   branches.push(new BranchWork(await makeTenant(node, "branched"), random.fork()));
   for (const one of branches) await one.prepare();
   const all = [...clients, ...backups, ...branches];

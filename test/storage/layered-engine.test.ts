@@ -157,6 +157,30 @@ t.test("chains of branches are made short, and each branch stays what a model sa
   }
 });
 
+t.test("a step that makes a chain short ends early where values are large", async (t) => {
+  const run = new Run(new Random(1));
+  await run.open();
+  await run.write(ORIGIN);
+  const names = Array.from({ length: 30 }, (_, i) => `k${10 + i}`);
+  const largeValue = (tenant: number, name: string) => Buffer.alloc(100_000, `${tenant} ${name} `);
+  for (let tenant = 101; tenant <= 101 + FLAT_DEPTH; tenant++) {
+    await run.fork(tenant === 101 ? ORIGIN : tenant - 1, tenant, null);
+    for (const name of names) await run.commit([{ key: keyOf(tenant, name), value: largeValue(tenant, name) }]);
+    await run.flush();
+  }
+  const copied = () =>
+    run.memory.cursor({ gte: flatPrefix(0), lt: flatPrefix(2 ** 31), only: "keys" }).next(1000).keys.length;
+  let most = 0;
+  for (let before = 0; run.layers.flat.some(64); before = copied()) most = Math.max(most, copied() - before);
+  t.equal(copied(), names.length);
+  t.ok(most <= 8, `${most} in one step`);
+  const last = 101 + FLAT_DEPTH;
+  t.ok(run.layers.flat.depthOf(last) <= FLAT_DEPTH);
+  for (let tenant = 101; tenant <= last; tenant++)
+    for (const name of names)
+      t.ok(largeValue(tenant, name).equals(run.layers.get(keyOf(tenant, name))!), `${name} of ${tenant}`);
+});
+
 /** Of a branch: its entries, and its markers of deletions. */
 function heldBytes({ memory }: Run, tenant: number): number {
   let bytes = 0;

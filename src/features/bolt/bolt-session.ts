@@ -3,7 +3,6 @@
  * as HTTP's routes do. Owned by bolt-sessions.ts; one request at a time.
  */
 import type { Request } from "../../actor/request.js";
-import { graphOf } from "../../catalog/graph.js";
 import { boltError, writeFailure } from "../../protocol/bolt/failure-message.js";
 import { ASK, type BoltVersion, TELL } from "../../protocol/bolt/message-tags.js";
 import type { NotificationFilter } from "../../protocol/bolt/notification-filter.js";
@@ -17,7 +16,7 @@ import { clientOptions } from "../../session/session-options.js";
 import type { Transaction } from "../../storage/store.js";
 import { WireClient } from "../postgres/wire-client.js";
 import { bookmarkOf, checkBookmarks, type Position } from "./bookmarks.js";
-import { graphNamed } from "./database-names.js";
+import { databaseNamed, ElsewhereError, graphHere } from "./database-names.js";
 import { LiveBoltSession, type OpenTransaction, type RoutingTable } from "./live-bolt-session.js";
 import type { RowSink } from "./results.js";
 import { databaseOf, type TransactionOptions, transactionOptions } from "./run-options.js";
@@ -40,6 +39,8 @@ const HELD_MS = 20;
 /** What the session wants of the gateway. */
 const CLOSES = "closes";
 const LOGGED_OFF = "logged off";
+/** Before how many messages are left, and the branch where a session is to be opened for them. */
+const MOVES = "moves ";
 
 type Fields = readonly unknown[];
 type Step = void | Promise<void>;
@@ -89,7 +90,6 @@ export class BoltSession implements RowSink {
   /** Why it was ended from outside: told to the client at its next message. */
   ended: DbError | null = null;
   private readonly username: string;
-  private readonly tenantName: string;
 
   constructor(
     request: Request,
@@ -104,7 +104,6 @@ export class BoltSession implements RowSink {
     this.dialect = { elementIds: options.version.major >= 5, utc: options.utc, vectors: options.version.major >= 6 };
     this.notifications = options.notifications;
     this.username = request.head.username;
-    this.tenantName = request.head.tenantId;
     this.restMsMax = request.partition.config.transactions.maxSeconds * 1000;
     this.live = new LiveBoltSession(this, number, request.head);
     this.statements = new Statements(this);
@@ -124,8 +123,8 @@ export class BoltSession implements RowSink {
   }
 
   private async serveFrom(messages: readonly Buffer[]): Promise<void> {
-    for (const message of messages) {
-      await this.one(message);
+    for (const [i, message] of messages.entries()) {
+      await this.one(message, messages.length - i);
       if (this.note !== "") return;
       const { request } = this.client;
       if (request.shouldYield()) await request.yieldTurn();
@@ -161,7 +160,8 @@ export class BoltSession implements RowSink {
 
   // Messages
 
-  private async one(message: Buffer): Promise<void> {
+  /** `left`: messages that came together with it and are still to be worked on, itself counted. */
+  private async one(message: Buffer, left: number): Promise<void> {
     try {
       const reader = new PackReader(message, VARIANTS);
       const { tag, fields } = reader.message();
@@ -176,7 +176,8 @@ export class BoltSession implements RowSink {
       reader.end();
       await this.handle(tag, values);
     } catch (error) {
-      this.failed(error);
+      if (error instanceof ElsewhereError) this.note = `${MOVES}${left} ${error.branch}`;
+      else this.failed(error);
     }
   }
 
@@ -228,7 +229,7 @@ export class BoltSession implements RowSink {
     else this.requireIdle("RUN");
     const options = this.isOpen ? null : this.begins(extra);
     this.client.begin(this.timeoutMs());
-    const graph = options === null ? this.graph : this.graphOf(options.database);
+    const graph = options === null ? this.graph : graphHere(this.client.request, options.database);
     if (options !== null) this.opens(graph, options);
     if (this.open !== null) Object.assign(this.open, { queries: this.open.queries + 1, queryMs: Date.now() });
     const notifications = options?.notifications ?? this.notifications;
@@ -259,7 +260,7 @@ export class BoltSession implements RowSink {
   private begin(extra: unknown): void {
     this.requireIdle("BEGIN");
     const options = this.begins(extra);
-    this.graph = this.graphOf(options.database);
+    this.graph = graphHere(this.client.request, options.database);
     this.asked = options.database;
     this.notifications = options.notifications;
     this.session.begin({ readOnly: options.reads });
@@ -365,13 +366,6 @@ export class BoltSession implements RowSink {
 
   // Names
 
-  private graphOf(database: string): string {
-    const { tenant } = this.client.request;
-    const isGraph = (name: string): boolean =>
-      this.client.request.partition.definitions(tenant.number, (view) => graphOf(view, name) !== null);
-    return graphNamed(database, this.tenantName, isGraph);
-  }
-
   /** As the client called it, if it did. */
   private databaseName(graph: string, asked = this.asked): string {
     return asked === "" ? graph : asked;
@@ -385,7 +379,7 @@ export class BoltSession implements RowSink {
   }
 
   routingTable(database: string | null): RoutingTable {
-    const graph = this.graphOf(database ?? "");
+    const { graph } = databaseNamed(this.client.request, database ?? "");
     const addresses = [this.options.address];
     const servers = ["WRITE", "READ", "ROUTE"].map((role) => ({ role, addresses }));
     return { ttl: ROUTES_SECONDS, db: this.databaseName(graph, database ?? ""), servers };

@@ -40,6 +40,14 @@ export class BoltSessions implements PartitionPart {
     }
   }
 
+  /** The tenant is a branch that was deleted. */
+  branchEnded(tenant: number): void {
+    for (const kept of [...this.kept].filter((each) => each.tenant === tenant)) {
+      kept.session.end(new DbError("not_found", "The database was dropped: it was a branch, which was deleted."));
+      this.kept.forget(kept);
+    }
+  }
+
   identityEnded(change: IdentityChange, error: DbError): void {
     this.kept.identityEnded(change, error);
   }

@@ -7,6 +7,7 @@ import { branchEnded, isEnding } from "../../storage/ending-branches.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
 import { branchKey, historyRecordKey } from "../../storage/history-keys.js";
 import { CLEARED, retiredKey, tenantPrefix } from "../../storage/keys.js";
+import { BOLT_SESSIONS } from "../bolt/bolt-sessions.js";
 import { FEED } from "../feed/feed.js";
 import { replaceJobs } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
@@ -43,7 +44,14 @@ export function endBranch(partition: Partition, number: number): Promise<void> {
  */
 export async function dropBranch(partition: Partition, number: number): Promise<void> {
   if (partition.shard.layers!.branches.forksOf(number).size === 0) return endBranch(partition, number);
-  const { writes: _, readers: __, endedBy: ___, merges: ____, ...record } = partition.shard.layers!.branchOf(number)!;
+  const {
+    writes: _,
+    readers: __,
+    endedBy: ___,
+    forkedBy: ____,
+    merges: _____,
+    ...record
+  } = partition.shard.layers!.branchOf(number)!;
   const aside = { ...record, name: `dropped-${number}`, expiresAtMs: Date.now() };
   const tx = partition.shard.begin({ isolation: "read committed" });
   tx.put(branchKey(number), Buffer.from(JSON.stringify(aside)));
@@ -86,13 +94,17 @@ export async function endKeys(partition: Pick<Partition, "shard" | "shared">, nu
 }
 
 /** Throws conflict where `endBranch` does. */
-export function requireEndable({ shard }: Partition, number: number): void {
+export function requireEndable({ shard }: Pick<Partition, "shard">, number: number): void {
   const layers = shard.layers!;
-  const { name, readers } = layers.branchOf(number)!;
+  const { name, readers, forkedBy } = layers.branchOf(number)!;
   const others = [...layers.branches.forksOf(number)].map((each) => `"${layers.branchOf(each)!.name}"`);
   if (others.length > 0) {
     const names = others.slice(0, 10).join(", ");
     throw new DbError("conflict", `The branch "${name}" has branches: ${names}. Delete those first.`);
+  }
+  if (forkedBy > shard.appliedSequence) {
+    const message = `Somebody is forking the branch "${name}". Ask again.`;
+    throw new DbError("conflict", message, { retry_after_seconds: 1 });
   }
   if (readers > 0) {
     const message = `The branch "${name}" is being backed up. Delete it when that is done, or cancel the backup.`;
@@ -131,6 +143,7 @@ function silence(partition: Partition, number: number, reason: string): void {
   const sentence = `${reason[0]!.toUpperCase()}${reason.slice(1)}.`;
   partition.transactionsOf(partition.tenant(number)).endAll(reason);
   partition.part(WIRE_SESSIONS).branchEnded(number);
+  partition.part(BOLT_SESSIONS).branchEnded(number);
   partition.part(FEED).subscriptions.tenantLeft(number, sentence);
   partition.part(FEED).changes.left(number);
   partition.part(JOBS).progress.tenantLeft(number, sentence);

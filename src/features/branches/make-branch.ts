@@ -16,7 +16,7 @@ import {
   LAST_BRANCH,
   NO_ORIGIN,
 } from "../../storage/branch-list.js";
-import { branchEnded, isEnding } from "../../storage/ending-branches.js";
+import { branchEnded, forked, isEnding, requireBranch } from "../../storage/ending-branches.js";
 import { branchKey } from "../../storage/history-keys.js";
 import { nextBranchKey } from "../../storage/keys.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";
@@ -40,12 +40,14 @@ export async function createBranch(request: Request, body: BodyOf<"branches.crea
   await near(request, layers, record.origin);
   // From here to where the name is taken nobody else has a turn.
   requireFree(layers, record, making);
+  requireBranch(layers, record.origin);
   const tx = shard.begin();
   beingMade.add(making);
   try {
     const number = takeNumber(tx, partition.number);
     tx.put(branchKey(number), Buffer.from(JSON.stringify(record)));
     request.tenant.commit(tx);
+    forked(shard, record.origin);
     await applied(request, () => layers.branchOf(number) !== null);
     requireBegun(partition, number);
     return { plain: shownBranch(layers, number) };
@@ -186,16 +188,15 @@ function shownExpiry(ms: number | null): string | null {
 /** Names of forks, and new names, that are committed, and that the engine may not know yet. */
 const beingMade = new Set<string>();
 
-/** What it begins with was there until the engine had the record: else the branch is none, and ends. */
+/** The past that it begins with was there until the engine had the record: else the branch is none, and ends. */
 function requireBegun(partition: Partition, number: number): void {
   const layers = partition.shard.layers!;
   const { origin, start } = layers.branchOf(number)!;
   if (origin === NO_ORIGIN) return;
-  const from = layers.branchOf(origin);
   const oldest = layers.oldestOf(origin);
-  if (oldest !== null && oldest.sequence <= start.sequence && (from === null || !isEnding(from))) return;
+  if (oldest !== null && oldest.sequence <= start.sequence) return;
   endBranch(partition, number);
-  throw new DbError("serialization_failure", "What the branch was to begin with has been deleted meanwhile.");
+  throw new DbError("serialization_failure", "What the branch was to begin with has been forgotten meanwhile.");
 }
 
 function requireNew(layers: LayeredEngine, root: number, name: string, making: string): void {

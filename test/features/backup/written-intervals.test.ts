@@ -64,7 +64,16 @@ t.test("branches that somebody reads do not hold up the end of others", async (t
   const list = new BranchList();
   const branch = {
     ...{ origin: TENANT, root: TENANT, start: { sequence: 1, micros: 1 }, createdAt: "", createdBy: "" },
-    ...{ expiresAtMs: 5, quotaBytes: null, merges: NO_MERGES, access: {}, writes: 0, readers: 0, endedBy: null },
+    ...{
+      expiresAtMs: 5,
+      quotaBytes: null,
+      merges: NO_MERGES,
+      access: {},
+      writes: 0,
+      readers: 0,
+      forkedBy: 0,
+      endedBy: null,
+    },
   };
   for (let i = 0; i < 9; i++) list.set(i + 100, { ...branch, name: `b${i}`, readers: i < 6 ? 1 : 0 });
   t.strictSame(list.expired(6, 2), [106, 107]);

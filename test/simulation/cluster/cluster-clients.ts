@@ -9,6 +9,7 @@ import type { Shard } from "../../../src/storage/shard.js";
 import type { Operation, Transaction } from "../history.js";
 import type { SeededRandom } from "../seeded-random.js";
 import type { VirtualLoop } from "../virtual-loop.js";
+import { BranchClient } from "./branch-clients.js";
 import { type Answer, NODES, PARTITIONS, type Work } from "./cluster-node.js";
 import type { Place, SimulatedCluster } from "./simulated-cluster.js";
 import type { StaleRead } from "./simulated-copy-reads.js";
@@ -20,8 +21,9 @@ const LISTS = ["a", "b", "c"];
 const PATIENCE_MS = [300, 300, 300, 1000, 9000];
 /** Of few transactions: they run when their partition is to be handed over, and some outlast that. */
 const LONG_PAUSE_MS = 5000;
-/** Of what is done, where tenants move. */
+/** Of what is done, where tenants move, and where tenants have branches. */
 const TENANTS_SHARE = 0.35;
+const BRANCHES_SHARE = 0.4;
 const PAUSE_STEP_MS = 20;
 /** Writes that make a commit large in the simulation. */
 const FILLERS = 8;
@@ -107,19 +109,32 @@ export class ClusterClient {
   /** Where tenants were found last. */
   private readonly places = new Map<number, number>();
   private readonly owners: number[] = Array.from({ length: PARTITIONS }, (_, i) => i % NODES);
+  /** Null: no tenant has branches. */
+  private readonly branches: BranchClient | null;
 
   constructor(
     private readonly cluster: SimulatedCluster,
     private readonly name: string,
     private readonly random: SeededRandom,
     private readonly ids: { next: number },
-  ) {}
+  ) {
+    const { loop, sabotage, branched } = cluster;
+    const host = { loop, random, sabotage, tenants: branched, complain: (what: string) => cluster.complain(what) };
+    this.branches =
+      branched.length === 0
+        ? null
+        : new BranchClient(host, name, random, ids, async (root, work, writes) => {
+            const answer = await this.send({ partition: root % PARTITIONS, tenant: null, writes }, work);
+            return typeof answer === "string" ? answer : { value: answer.value };
+          });
+  }
 
   async run(): Promise<void> {
     const { loop } = this.cluster;
     while (!this.isStopped) {
       const partition = this.random.between(0, PARTITIONS - 1);
-      if (this.cluster.movesTenants && this.random.chance(TENANTS_SHARE)) {
+      if (this.branches !== null && this.random.chance(BRANCHES_SHARE)) await this.branches.step();
+      else if (this.cluster.movesTenants && this.random.chance(TENANTS_SHARE)) {
         await this.transact(this.random.between(0, TENANTS.length - 1) + PARTITIONS);
       } else if (this.cluster.readsCopies && this.random.chance(STALE_SHARE)) await this.readStale(partition);
       else await this.transact(partition);
@@ -201,10 +216,16 @@ export class ClusterClient {
     plan: Plan,
     tenant: number | null = null,
   ): Promise<readonly Operation[] | null | "unknown" | "nobody"> {
-    const { loop } = this.cluster;
-    const work = workOf(plan, loop, tenant);
-    const writes = plan.appends.length > 0;
-    let partition = asked ?? this.places.get(tenant!) ?? homeOf(tenant!, PARTITIONS);
+    const work = workOf(plan, this.cluster.loop, tenant);
+    const partition = asked ?? this.places.get(tenant!) ?? homeOf(tenant!, PARTITIONS);
+    const answer = await this.send({ partition, tenant, writes: plan.appends.length > 0 }, work);
+    return typeof answer === "string" ? answer : (answer.value as readonly Operation[] | null);
+  }
+
+  /** Asks nodes for the owner of the place. */
+  async send(place: Place, work: Work): Promise<Extract<Answer, { kind: "done" }> | "unknown" | "nobody"> {
+    const { tenant, writes } = place;
+    let { partition } = place;
     for (let tries = 0; tries < 60 && !(this.isStopped && tries > 3); tries++) {
       // Now and then another than the last owner, so that some clients see a new owner while others still ask the old
       // one.
@@ -213,12 +234,12 @@ export class ClusterClient {
       const isDone = answer !== null && answer.kind === "done";
       this.owners[partition] = isDone ? node : this.random.between(0, NODES - 1);
       if (answer === null || answer.kind === "failed") return "unknown";
-      if (answer.kind === "done") return answer.value as readonly Operation[] | null;
+      if (answer.kind === "done") return answer;
       if (answer.to !== undefined) {
         partition = answer.to;
         this.places.set(tenant!, partition);
       }
-      await loop.sleep(this.random.next() * 60);
+      await this.cluster.loop.sleep(this.random.next() * 60);
     }
     return "nobody";
   }

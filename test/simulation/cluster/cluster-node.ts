@@ -9,15 +9,21 @@ import { NodeWatch } from "../../../src/cluster/node-watch.js";
 import { ReplicatedCommitLog } from "../../../src/cluster/replicated-commit-log.js";
 import { TenureGate } from "../../../src/cluster/tenure-gate.js";
 import { DbError } from "../../../src/protocol/errors.js";
+import { endsUndone } from "../../../src/storage/ending-branches.js";
 import { FileCommitLog } from "../../../src/storage/file-commit-log.js";
+import { SHARD_TENANT, SPACE, tenantOfKey } from "../../../src/storage/keys.js";
+import { LayeredEngine } from "../../../src/storage/layered-engine.js";
+import type { Operation } from "../../../src/storage/operation.js";
 import { Shard } from "../../../src/storage/shard.js";
 import { FaultyDisk, FaultyEngine } from "../faulty-storage.js";
 import { Owner as Thread } from "../virtual-loop.js";
+import { BRANCHED_TENANTS } from "./branch-clients.js";
+import { BranchCare } from "./simulated-branches.js";
 import { SimulatedClock } from "./simulated-clock.js";
 import type { SimulatedCluster } from "./simulated-cluster.js";
 import { SimulatedCopyReads, type StaleRead } from "./simulated-copy-reads.js";
 import { letGoOf, type Running } from "./simulated-hand-over.js";
-import { NodeLink, SimulatedLog } from "./simulated-log.js";
+import { NodeLink, type Sabotage, SimulatedLog } from "./simulated-log.js";
 import { ActorMoves } from "./simulated-moves.js";
 import { LARGE_SIZES, LOG_OPTIONS, logDirectoryOf } from "./simulated-sizes.js";
 
@@ -53,6 +59,7 @@ interface Tenure {
   isFlushPlanned: boolean;
   /** It is being let go, and takes no transactions any more. */
   isLeaving: boolean;
+  readonly care: BranchCare;
   /** What is beside the shard; null: no tenants move. */
   partition: Partition | null;
 }
@@ -151,6 +158,8 @@ export class SimulatedNode {
     }
     if (this.cluster.readsCopies) this.copyReads[actor]!.rest();
     if (this.cluster.movesTenants) this.moves[actor]!.sweep();
+    if (this.cluster.branched.length > 0)
+      for (const [partition, { care }] of this.tenures) if (partition % ACTORS === actor) care.some();
     this.cluster.loop.after(LOOK_MS, () => this.look(actor));
   }
 
@@ -232,9 +241,9 @@ export class SimulatedNode {
       durable.refuse(0, error);
       if (this.tenures.get(partition)?.durable === durable) this.close(partition);
     };
+    const layers = layersOf(this.engines[partition]!, sabotage);
     const shard = await Shard.open({
-      engine: this.engines[partition]!,
-      log,
+      ...{ engine: layers, layers, log },
       applyWhen: sabotage === "the engine applies before the acknowledgement" ? "appended" : "durable",
       largeSizes: LARGE_SIZES,
       onDurable: (sequence) => {
@@ -244,6 +253,7 @@ export class SimulatedNode {
       },
       onFlushFailed: (first, _last, error) => {
         durable.refuse(first, error);
+        endsUndone(layers.branches.values(), first);
         this.tenures.get(partition)?.partition?.gate.refuse(first, error);
         this.movesOf(partition).undone(partition);
       },
@@ -267,6 +277,11 @@ export class SimulatedNode {
     const tenure: Tenure = {
       ...{ epoch, shard, durable, gate, running: new Set<Running>(), partition: null },
       ...{ isFlushPlanned: false, isLeaving: false },
+      care: new BranchCare(
+        shard,
+        this.cluster.random,
+        BRANCHED_TENANTS.filter((root) => root % PARTITIONS === partition),
+      ),
     };
     this.tenures.set(partition, tenure);
     this.freeSince.delete(partition);
@@ -454,4 +469,30 @@ export class SimulatedNode {
     // As if the other clock had stood still as well.
     if (sabotage === "a suspended machine is not noticed") this.clock.setMs -= ms * this.clock.rate;
   }
+}
+
+/** What an owner opens over its engine; with some flaws another one. */
+function layersOf(engine: FaultyEngine, sabotage: Sabotage | null): LayeredEngine {
+  const layers = new LayeredEngine(
+    sabotage === "what is copied for a long chain is lost" ? withoutCopies(engine) : engine,
+  );
+  // As if what is replayed were new.
+  if (sabotage === "a replay keeps as the past what it finds") layers.recovered();
+  return layers;
+}
+
+/** Takes nothing of what is copied for long chains, but that it was. */
+function withoutCopies(engine: FaultyEngine): FaultyEngine {
+  return new Proxy(engine, {
+    get: (target, name) => {
+      if (name === "write")
+        return (operations: readonly Operation[], persisted?: boolean) =>
+          target.write(
+            operations.filter(({ key }) => tenantOfKey(key) !== SHARD_TENANT || key[4] !== SPACE.flat),
+            persisted,
+          );
+      const value = Reflect.get(target, name, target) as unknown;
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
 }

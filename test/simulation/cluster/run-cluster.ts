@@ -44,6 +44,10 @@ const sums = {
   ended: 0,
   moves: 0,
   relocated: 0,
+  forks: 0,
+  merges: 0,
+  drops: 0,
+  pastReads: 0,
   faults: 0,
 };
 const started = process.cpuUsage();
@@ -58,6 +62,10 @@ for (let seed = from; seed < from + seeds; seed++) {
   sums.ended += outcome.ended;
   sums.moves += outcome.moves;
   sums.relocated += outcome.relocated;
+  sums.forks += outcome.forks;
+  sums.merges += outcome.merges;
+  sums.drops += outcome.drops;
+  sums.pastReads += outcome.pastReads;
   sums.faults += outcome.faults.length;
   if (outcome.problems.length > 0) {
     sums.failed++;

@@ -1,20 +1,25 @@
 /** One run of a simulated cluster: a seed says what clients do, how clocks go, and what breaks when. */
 import { LogFollower } from "../../../src/cluster/log-follower.js";
+import { engineHasAll } from "../../../src/storage/engine-has-all.js";
 import { FileCommitLog } from "../../../src/storage/file-commit-log.js";
 import { tenantOfKey } from "../../../src/storage/keys.js";
+import { LayeredEngine } from "../../../src/storage/layered-engine.js";
 import type { MemoryEngine } from "../../../src/storage/memory-engine.js";
-import { recoverEngine } from "../../../src/storage/recovery.js";
+import { Shard } from "../../../src/storage/shard.js";
+import type { FaultyDisk, FaultyEngine } from "../faulty-storage.js";
 import type { Operation, Transaction } from "../history.js";
 import { SeededRandom } from "../seeded-random.js";
 import { problemsOf } from "../serializability.js";
 import { VirtualLoop } from "../virtual-loop.js";
+import { BRANCHED_TENANTS, type BranchedTenant } from "./branch-clients.js";
 import { ClusterClient, READ_ALL, STALE } from "./cluster-clients.js";
 import { ClusterFaults } from "./cluster-faults.js";
 import { PARTITIONS } from "./cluster-node.js";
+import { contentOfBranches, type Lists } from "./simulated-branches.js";
 import { SimulatedCluster } from "./simulated-cluster.js";
 import type { Sabotage } from "./simulated-log.js";
 import { TENANTS } from "./simulated-moves.js";
-import { logDirectoryOf } from "./simulated-sizes.js";
+import { LARGE_SIZES, logDirectoryOf } from "./simulated-sizes.js";
 
 export interface ClusterOutcome {
   readonly seed: number;
@@ -33,6 +38,11 @@ export interface ClusterOutcome {
   /** Of tenants between partitions. */
   readonly moves: number;
   readonly relocated: number;
+  /** Of tenants that have branches. */
+  readonly forks: number;
+  readonly merges: number;
+  readonly drops: number;
+  readonly pastReads: number;
   readonly faults: readonly string[];
   readonly virtualMs: number;
 }
@@ -67,7 +77,7 @@ export async function simulateCluster(seed: number, sabotage: Sabotage | null = 
   } finally {
     loop.uninstall();
   }
-  const all = transactions.flat();
+  const all = [...transactions, ...cluster.branched.map((one) => one.transactions)].flat();
   const count = (ending: string) => all.filter((one) => one.ending === ending).length;
   return {
     seed,
@@ -82,6 +92,7 @@ export async function simulateCluster(seed: number, sabotage: Sabotage | null = 
     ended: cluster.ended,
     moves: cluster.movesBegun,
     relocated: cluster.relocated,
+    ...sumsOf(cluster.branched),
     faults,
     virtualMs: Math.round(loop.now),
   };
@@ -136,6 +147,35 @@ async function problemsOfTenants(
   return problems;
 }
 
+function sumsOf(tenants: readonly BranchedTenant[]) {
+  const sum = (count: (one: BranchedTenant) => number) => tenants.reduce((all, one) => all + count(one), 0);
+  return {
+    ...{ forks: sum(({ forks }) => forks), merges: sum(({ merges }) => merges) },
+    ...{ drops: sum(({ drops }) => drops), pastReads: sum(({ pastReads }) => pastReads) },
+  };
+}
+
+async function problemsOfBranches(cluster: SimulatedCluster, reader: ClusterClient): Promise<string[]> {
+  const problems: string[] = [];
+  for (const tenant of cluster.branched) {
+    const { root } = tenant;
+    const place = { partition: root % PARTITIONS, tenant: null, writes: false };
+    const final = async (shard: Shard) => {
+      await engineHasAll(shard, () => cluster.loop.sleep(1));
+      return { seen: shard.committedSequence, value: tenant.final(shard) };
+    };
+    let answer: Awaited<ReturnType<ClusterClient["send"]>> = "unknown";
+    for (let tries = 0; tries < 20 && typeof answer === "string"; tries++) answer = await reader.send(place, final);
+    if (typeof answer === "string") {
+      problems.push(`branches of ${root} cannot be read at the end: ${answer}`);
+      continue;
+    }
+    const lists = answer.value as Lists;
+    problems.push(...problemsOf(tenant.doneOf(lists), lists).map((problem) => `branches of ${root}: ${problem}`));
+  }
+  return problems;
+}
+
 async function problemsOfEnd(cluster: SimulatedCluster, transactions: Transaction[][]): Promise<string[]> {
   const problems: string[] = [];
   const reader = new ClusterClient(cluster, "reader", cluster.random, { next: 0 });
@@ -151,6 +191,7 @@ async function problemsOfEnd(cluster: SimulatedCluster, transactions: Transactio
     problems.push(...problemsOf(transactions[partition]!, final).map((problem) => `${partition}: ${problem}`));
   }
   if (cluster.movesTenants) problems.push(...(await problemsOfTenants(cluster, reader, transactions)));
+  problems.push(...(await problemsOfBranches(cluster, reader)));
   for (const node of cluster.nodes) node.crash(false);
   for (let partition = 0; partition < PARTITIONS; partition++)
     problems.push(...(await problemsOfCopies(cluster, partition)));
@@ -169,18 +210,24 @@ async function problemsOfCopies(cluster: SimulatedCluster, partition: number): P
     try {
       const local = await FileCommitLog.open({ directory: logDirectoryOf(partition), disk: node.disks[partition]! });
       await new LogFollower(local).catchUp(cluster.truth, partition, () => undefined);
-      await recoverEngine(
-        engine,
-        local,
-        () => 0,
-        (operations) => engine.write(operations),
-      );
+      await local.close();
+      contents.set(node.name, await contentOfCopy(engine, node.disks[partition]!, partition));
     } catch (error) {
       return [`${partition}: the copy of ${node.name} cannot follow the log: ${(error as Error).message}`];
     }
-    contents.set(node.name, contentOf(engine));
   }
   return new Set(contents.values()).size === 1 ? [] : [`${partition}: copies differ: ${JSON.stringify([...contents])}`];
+}
+
+/** What a node would serve if it owned the partition. */
+async function contentOfCopy(engine: FaultyEngine, disk: FaultyDisk, partition: number): Promise<string> {
+  const layers = new LayeredEngine(engine);
+  const log = await FileCommitLog.open({ directory: logDirectoryOf(partition), disk });
+  const shard = await Shard.open({ engine: layers, layers, log, follows: true, largeSizes: LARGE_SIZES });
+  const roots = BRANCHED_TENANTS.filter((root) => root % PARTITIONS === partition);
+  const content = [contentOf(engine), ...roots.flatMap((root) => contentOfBranches(shard, root))].join("\n");
+  await shard.close();
+  return content;
 }
 
 function contentOf(engine: MemoryEngine): string {

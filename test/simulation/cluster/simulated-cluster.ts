@@ -5,6 +5,7 @@
 import type { FromActor } from "../../../src/protocol/messages.js";
 import type { SeededRandom } from "../seeded-random.js";
 import type { VirtualLoop } from "../virtual-loop.js";
+import { BRANCHED_TENANTS, BranchedTenant } from "./branch-clients.js";
 import { ACTORS, type Answer, NODES, PARTITIONS, SimulatedNode, type Work } from "./cluster-node.js";
 import type { StaleRead } from "./simulated-copy-reads.js";
 import { type Sabotage, TrueLog } from "./simulated-log.js";
@@ -15,8 +16,16 @@ const OF_MOVES: ReadonlySet<Sabotage> = new Set([
   "moves are told before they are recorded",
   "a tenant is answered for where it is not any more",
 ]);
-/** Runs in which tenants move. */
+const OF_BRANCHES: ReadonlySet<Sabotage> = new Set([
+  "a replay keeps as the past what it finds",
+  "a merge does not say up to where",
+  "a branch that ends takes writes",
+  "a branch ends while it is forked",
+  "what is copied for a long chain is lost",
+]);
+/** Runs in which tenants move, and runs in which tenants have branches. */
 const MOVES = 0.6;
+const BRANCHES = 0.5;
 
 /** Where a transaction belongs. */
 export interface Place {
@@ -35,6 +44,8 @@ export class SimulatedCluster {
   readonly readsCopies: boolean;
   /** Tenants move between partitions, likewise, and in some runs only. */
   readonly movesTenants: boolean;
+  /** Tenants that have branches, likewise. */
+  readonly branched: readonly BranchedTenant[];
   /** Moves of tenants that began, and that were decided. */
   movesBegun = 0;
   relocated = 0;
@@ -60,8 +71,11 @@ export class SimulatedCluster {
     this.readsCopies = sabotage === null || sabotage === "copies read what a member of the log that is behind has";
     const isOfMoves = sabotage !== null && OF_MOVES.has(sabotage);
     const isOfHandOvers = sabotage === "the successor is named before the partition is closed";
-    this.isCalm = sabotage !== null && !isOfHandOvers && !isOfMoves;
+    const isOfBranches = sabotage !== null && OF_BRANCHES.has(sabotage);
+    this.isCalm = sabotage !== null && !isOfHandOvers && !isOfMoves && !isOfBranches;
     this.movesTenants = isOfMoves || (sabotage === null && random.chance(MOVES));
+    const hasBranches = isOfBranches || (sabotage === null && random.chance(BRANCHES));
+    this.branched = hasBranches ? BRANCHED_TENANTS.map((root) => new BranchedTenant(root)) : [];
     this.links = new MoveLinks(loop);
     this.truth = new TrueLog(sabotage, random);
     this.nodes = Array.from({ length: NODES }, (_, i) => new SimulatedNode(this, i));

@@ -11,6 +11,7 @@ import { DbError } from "../../../src/protocol/errors.js";
 import { momentBefore, momentNow } from "../../../src/protocol/moment.js";
 import type { CommitLog } from "../../../src/storage/commit-log.js";
 import { FollowedLog } from "../../../src/storage/followed-log.js";
+import { LayeredEngine } from "../../../src/storage/layered-engine.js";
 import { Shard } from "../../../src/storage/shard.js";
 import type { FaultyDisk, FaultyEngine } from "../faulty-storage.js";
 import { LARGE_SIZES, LOG_OPTIONS } from "./simulated-sizes.js";
@@ -80,8 +81,9 @@ export class SimulatedCopyReads {
     const { engines } = this.place;
     const gate = new OutputGate();
     const log = await this.place.openLog(partition);
+    const layers = new LayeredEngine(engines[partition]!);
     const shard = await Shard.open({
-      ...{ engine: engines[partition]!, log, follows: true, largeSizes: LARGE_SIZES },
+      ...{ engine: layers, layers, log, follows: true, largeSizes: LARGE_SIZES },
       onDurable: (sequence) => gate.open(sequence),
       onFlushFailed: (first, _last, error) => gate.refuse(first, error),
       onFailed: (error) => gate.refuse(0, error),

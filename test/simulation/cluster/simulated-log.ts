@@ -39,6 +39,11 @@ export const SABOTAGES = [
   "copies read what a member of the log that is behind has",
   "moves are told before they are recorded",
   "a tenant is answered for where it is not any more",
+  "a replay keeps as the past what it finds",
+  "a merge does not say up to where",
+  "a branch that ends takes writes",
+  "a branch ends while it is forked",
+  "what is copied for a long chain is lost",
 ] as const;
 
 export type Sabotage = (typeof SABOTAGES)[number];

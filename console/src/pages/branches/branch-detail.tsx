@@ -42,6 +42,7 @@ export function BranchDetail({ name, shown, mayChange, query }: BranchDetailProp
   );
   if (branch.data === undefined) return <Waiting error={branch.error} />;
   const { from, start, merged, created_by, created_at, expires_at, held_bytes, quota_bytes } = branch.data;
+  const { users, keys, policies } = branch.data;
   const again = (): void => {
     branch.again();
     diff.again();
@@ -76,6 +77,9 @@ export function BranchDetail({ name, shown, mayChange, query }: BranchDetailProp
             ...(merged == null ? [] : ([["Merged", `${timeText(merged.at)}, commit ${merged.sequence}`]] as const)),
             ["Ends", expires_at === null ? "when it is deleted" : timeText(expires_at)],
             ["Holds", `${bytesText(held_bytes)}${quota_bytes === null ? "" : ` of ${bytesText(quota_bytes)}`}`],
+            ["Who may enter", users === null ? "all users of the tenant" : [...users, "administrators"].join(", ")],
+            ...(keys === null ? [] : ([["With API keys", keys.length === 0 ? "none" : keys.join(", ")]] as const)),
+            ...(policies === "branch" ? ([["Policies", "its own alone"]] as const) : []),
             ...(isEmpty === false
               ? ([["Definitions", <Definitions key="definitions" names={diff.data?.definitions} />]] as const)
               : []),

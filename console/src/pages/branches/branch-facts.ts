@@ -22,6 +22,12 @@ export interface BranchRow {
   /** Of its own. */
   readonly held_bytes: number;
   readonly quota_bytes: number | null;
+  /** Who may enter it, beside administrators; null: all. */
+  readonly users: readonly string[] | null;
+  /** Ids of API keys that may enter it; null: all. */
+  readonly keys: readonly string[] | null;
+  /** Whose roles and policies say what is seen in it. */
+  readonly policies: "tenant" | "branch";
 }
 
 export type Change = "added" | "removed" | "changed";
@@ -96,6 +102,13 @@ export function comparisonOf(name: string, against: string | null): Comparison {
   if (against === null) return { path, query: {}, sides: ["Before", "In the branch"] };
   const isTenant = against === THE_TENANT;
   return { path, query: { against: isTenant ? "" : against }, sides: [isTenant ? "The tenant" : against, name] };
+}
+
+/** Words between commas, as the API takes them; null: there are none. */
+export function listOf(text: string): readonly string[] | null {
+  const words = text.split(",").map((word) => word.trim());
+  const some = words.filter((word) => word !== "");
+  return some.length === 0 ? null : some;
 }
 
 /** Digits are the number of a commit; anything else is a time. */

@@ -6,7 +6,7 @@ import { branchShown, showBranch, tenantClient } from "../../lib/session.js";
 import { ActionDialog, Confirm } from "../../ui/dialog.js";
 import { Select, Switch, TextField } from "../../ui/field.js";
 import { attempt, tell } from "../../ui/toast.js";
-import { type BranchRow, momentOf, pathOfBranch } from "./branch-facts.js";
+import { type BranchRow, listOf, momentOf, pathOfBranch } from "./branch-facts.js";
 
 interface ForkDialogProps {
   readonly tenant: string;
@@ -16,6 +16,8 @@ interface ForkDialogProps {
 
 /** No branch has such a name. */
 const NOTHING = "/";
+
+const MEGABYTE = 1e6;
 
 const LIVES = [
   ["", "until it is deleted"],
@@ -30,6 +32,10 @@ export function ForkDialog({ tenant, branches, onClose }: ForkDialogProps) {
   const [from, setFrom] = useState("");
   const [asOf, setAsOf] = useState("");
   const [life, setLife] = useState<(typeof LIVES)[number][0]>("86400");
+  const [quota, setQuota] = useState("");
+  const [users, setUsers] = useState("");
+  const [keys, setKeys] = useState("");
+  const [ownPolicies, setOwnPolicies] = useState(false);
   const [enters, setEnters] = useState(true);
   const { error, isBusy, run } = useRun();
   const make = async (): Promise<void> => {
@@ -38,6 +44,11 @@ export function ForkDialog({ tenant, branches, onClose }: ForkDialogProps) {
       ...(from === NOTHING ? { empty: true } : from !== "" && { from }),
       ...(asOf.trim() !== "" && from !== NOTHING && { as_of: momentOf(asOf) }),
       ...(life !== "" && { ttl_seconds: Number(life) }),
+      ...(quota.trim() !== "" && { quota_bytes: Math.round(Number(quota) * MEGABYTE) }),
+      // Without them it has what the branch has that it is forked from.
+      ...(listOf(users) !== null && { users: listOf(users) }),
+      ...(listOf(keys) !== null && { keys: listOf(keys) }),
+      ...(ownPolicies && { policies: "branch" }),
     };
     if (!(await run(() => tenantClient().request("POST", "/v1/branches", { body })))) return;
     tell(`The branch ${name} is made.`);
@@ -75,6 +86,29 @@ export function ForkDialog({ tenant, branches, onClose }: ForkDialogProps) {
         />
       )}
       <Select label="It stays" value={life} options={LIVES} onChange={setLife} />
+      <details>
+        <summary>Limits and who may enter</summary>
+        <TextField
+          label="Megabytes of its own"
+          hint="What it may hold of what it has written. Empty: any number."
+          type="number"
+          value={quota}
+          onInput={setQuota}
+        />
+        <TextField
+          label="Users"
+          hint="Names, with commas between them. Administrators may always enter. Empty: as in what it is forked from."
+          value={users}
+          onInput={setUsers}
+        />
+        <TextField
+          label="API keys"
+          hint="Their ids, with commas between them. Empty: as in what it is forked from."
+          value={keys}
+          onInput={setKeys}
+        />
+        <Switch label="Only its own roles and policies" isOn={ownPolicies} onChange={setOwnPolicies} />
+      </details>
       <Switch label="Work in it at once" isOn={enters} onChange={setEnters} />
     </ActionDialog>
   );

@@ -124,7 +124,7 @@ class PastSegments extends SegmentCache {
     let room = DIFFERENT_MIN + DIFFERENT_SHARE_MAX * table.rows;
     const differ = async (keys: readonly Uint8Array[]): Promise<boolean> => {
       // Entries of the past that an earlier commit has replaced cost something, too.
-      room -= Math.max(keys.length, KEYS_AT_ONCE / 4);
+      room -= Math.max(keys.length, KEYS_AT_ONCE / 32);
       if (room >= 0 && !table.dropped) this.noteKeys(table, keys);
       if (!table.dropped) await giveWay(turns);
       return room >= 0 && !table.dropped && !this.lendings.isEnding;
