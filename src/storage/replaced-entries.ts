@@ -1,7 +1,7 @@
 /** What commits have replaced, by key and commit, as the engine keeps it. Owned by layered-engine.ts. */
 import type { Engine } from "./engine.js";
 import { readReplaced } from "./history-cursors.js";
-import { LATEST, readReplacedKey, replacedKey, replacedRange } from "./history-keys.js";
+import { commitOfReplaced, LATEST, readReplacedKey, replacedKey, replacedRange } from "./history-keys.js";
 import { prefixEnd } from "./keys.js";
 import { keyText } from "./ordered-map.js";
 import type { Entries, KeyRange } from "./store.js";
@@ -71,9 +71,14 @@ export class ReplacedEntries {
   ): WrittenKeys {
     const whole = replacedRange(range);
     const { keys } = firstOf(this.engine, { ...whole, gte: from ?? whole.gte, only: "keys" }, max);
+    const to = upTo ?? LATEST;
+    // Most often few of them are.
     const written = keys
-      .map(readReplacedKey)
-      .filter((each) => each.sequence > sequence && (upTo === null || each.sequence <= upTo));
+      .filter((key) => {
+        const commit = commitOfReplaced(key);
+        return commit > sequence && commit <= to;
+      })
+      .map(readReplacedKey);
     const next = keys.length < max ? null : Buffer.concat([keys.at(-1)!, Buffer.of(0)]);
     return { keys: written.map(({ key }) => key), sequences: written.map((each) => each.sequence), next };
   }
