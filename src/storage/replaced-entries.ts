@@ -3,6 +3,7 @@ import type { Engine } from "./engine.js";
 import { readReplaced } from "./history-cursors.js";
 import { commitOfReplaced, LATEST, readReplacedKey, replacedKey, replacedRange } from "./history-keys.js";
 import { prefixEnd } from "./keys.js";
+import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { Entries, KeyRange } from "./store.js";
 
@@ -56,6 +57,15 @@ export class ReplacedEntries {
       const isKnown = upTo === null || Buffer.compare(key, upTo) < 0;
       return isKnown ? replaced.get(keyText(key)) : this.firstAfter(key, sequence);
     });
+  }
+
+  /** What the operations' own commits have replaced, of each; null: nothing. `keeps`: whether that is kept of a key. */
+  byCommits(
+    operations: readonly Operation[],
+    keeps: (key: Uint8Array) => boolean,
+  ): readonly (Uint8Array | undefined)[] | null {
+    if (!operations.some(({ key, commit }) => commit?.mayRepeat !== false && keeps(key))) return null;
+    return this.engine.getMany(operations.map(({ key, commit }) => replacedKey(key, commit?.sequence ?? 0)));
   }
 
   /**
