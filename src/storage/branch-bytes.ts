@@ -123,11 +123,15 @@ export class BranchBytes {
   /** Operations of branches: what these have under the keys. */
   before(operations: readonly Operation[], tenantOf: (key: Uint8Array) => number | null): OwnBefore {
     const found: OwnBefore = { values: new Map(), markers: new Set(), tenants: new Set() };
-    const own = operations.filter(({ key }) => tenantOf(key) !== null).map(({ key }) => key);
+    const own = operations.filter(({ key }) => tenantOf(key) !== null);
     if (own.length === 0) return found;
-    const values = this.last.valuesOf(own, (keys) => this.lately.valuesOf(keys));
+    const read = (keys: readonly Uint8Array[]) => this.lately.valuesOf(keys);
+    const values = this.last.valuesOf(
+      own.map(({ key }) => key),
+      read,
+    );
     for (const [i, value] of values.entries())
-      if (value !== undefined) found.values.set(keyText(own[i]!), value.length);
+      if (value !== undefined) found.values.set(own[i]!.text ?? keyText(own[i]!.key), value.length);
     this.findMarkers(operations, tenantOf, found);
     return found;
   }

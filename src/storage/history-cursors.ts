@@ -1,7 +1,15 @@
 /** Cursors of layered-engine.ts: a range as it was after a commit, and a branch's range over that of its origin. */
-import { LATEST, ofTenant, readBesideKey, readReplacedKey, replacedKey, replacedRange } from "./history-keys.js";
+import {
+  commitOfReplaced,
+  isSameReplaced,
+  LATEST,
+  ofTenant,
+  readBesideKey,
+  readReplacedKey,
+  replacedKey,
+  replacedRange,
+} from "./history-keys.js";
 import { isOwnOnly } from "./keys.js";
-import { keyText } from "./ordered-map.js";
 import { type Cursor, type Entries, type KeyRange, NO_ENTRIES, readSome } from "./store.js";
 
 /** Entries that an overlay reads at a time. */
@@ -134,7 +142,8 @@ function* firstReplacedAfter(
   range: KeyRange,
 ): IterableIterator<Correction | null> {
   const isReverse = range.reverse === true;
-  let text: string | null = null;
+  /** As it is stored: most are of no interest, and need not be decoded. */
+  let stored: Uint8Array | null = null;
   let found: Correction | null = null;
   let [useless, uselessMax, work] = [0, USELESS_MAX, 0];
   const walk = new Walk(open, replacedRange(range));
@@ -144,22 +153,21 @@ function* firstReplacedAfter(
         work = 0;
         yield null;
       }
-      const { key, sequence: commit } = readReplacedKey(entry.key);
-      const ownText = keyText(key);
-      if (ownText !== text) {
+      if (stored === null || !isSameReplaced(stored, entry.key)) {
         if (found !== null) yield found;
         if (useless > 0) uselessMax = Math.min(2 * uselessMax, USELESS_MAX);
-        text = ownText;
         found = null;
         useless = 0;
       }
+      stored = entry.key;
       // Backwards, the older commits come later.
-      const isFound = commit > sequence && (found === null || isReverse);
-      if (isFound) found = { key, value: readReplaced(entry.value) };
+      const isFound = commitOfReplaced(stored) > sequence && (found === null || isReverse);
+      if (isFound) found = { key: readReplacedKey(stored).key, value: readReplaced(entry.value) };
       if ((isFound && !isReverse) || ++useless < uselessMax) continue;
       useless = 0;
       uselessMax = Math.max(USELESS_MIN, uselessMax >> 1);
       work += STEP_WORK;
+      const { key } = readReplacedKey(stored);
       if (isReverse && isFound) found = oldestAfter(open, key, sequence) ?? found;
       walk.stepTo(replacedKey(key, isReverse ? 0 : found === null ? sequence + 1 : LATEST));
     }

@@ -67,22 +67,36 @@ function recordKey(kind: keyof typeof RECORD_NAMES, id: string): Buffer {
 
 /** What the key's entry was before the commit. Those of a key follow each other, the older commit first. */
 export function replacedKey(key: Uint8Array, sequence: number): Buffer {
-  const escaped = escapedRest(key);
-  const made = Buffer.allocUnsafe(HEAD_BYTES + escaped.length + 2 + SEQUENCE_BYTES);
+  const made = Buffer.allocUnsafe(HEAD_BYTES + escapedLengthOf(key) + 2 + SEQUENCE_BYTES);
   writeHead(made, SPACE.history, tenantOfKey(key));
-  escaped.copy(made, HEAD_BYTES);
-  made[HEAD_BYTES + escaped.length] = 0;
-  made[HEAD_BYTES + escaped.length + 1] = END;
+  const end = writeEscaped(made, key);
+  made[end] = 0;
+  made[end + 1] = END;
   made.writeUIntBE(sequence, made.length - SEQUENCE_BYTES, SEQUENCE_BYTES);
   return made;
 }
 
 /** The key and the commit of a key made by `replacedKey`. */
 export function readReplacedKey(made: Uint8Array): { readonly key: Uint8Array; readonly sequence: number } {
-  const key = readEscaped(made, made.length - SEQUENCE_BYTES - 2);
-  const sequence = Buffer.from(made.buffer, made.byteOffset).readUIntBE(made.length - SEQUENCE_BYTES, SEQUENCE_BYTES);
-  return { key, sequence };
+  return { key: readEscaped(made, keyEndOf(made)), sequence: commitOfReplaced(made) };
 }
+
+/** The commit alone. */
+export function commitOfReplaced(made: Uint8Array): number {
+  let sequence = 0;
+  for (let at = made.length - SEQUENCE_BYTES; at < made.length; at++) sequence = sequence * 256 + made[at]!;
+  return sequence;
+}
+
+/** Whether two keys made by `replacedKey` are of the same key. */
+export function isSameReplaced(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  // They differ at the end, if anywhere: neighbours in the engine have long beginnings in common.
+  for (let at = keyEndOf(a) - 1; at >= 0; at--) if (a[at] !== b[at]) return false;
+  return true;
+}
+
+const keyEndOf = (made: Uint8Array): number => made.length - SEQUENCE_BYTES - 2;
 
 /** The key whose tenant is in the head, and whose rest goes up to `end`. */
 function readEscaped(made: Uint8Array, end: number): Buffer {
@@ -209,32 +223,39 @@ export function rangeOfTenant(range: KeyRange, tenant: number): KeyRange {
 }
 
 function besideKey(space: number, key: Uint8Array): Buffer {
-  const escaped = escapedRest(key);
-  const made = Buffer.allocUnsafe(HEAD_BYTES + escaped.length);
+  const made = Buffer.allocUnsafe(HEAD_BYTES + escapedLengthOf(key));
   writeHead(made, space, tenantOfKey(key));
-  escaped.copy(made, HEAD_BYTES);
+  writeEscaped(made, key);
   return made;
 }
 
 /** `range` lies within one tenant. */
 function besideRange(space: number, range: KeyRange): KeyRange {
   const tenant = tenantOfKey(range.gte);
-  const gte = Buffer.concat([headOf(space, tenant), escapedRest(range.gte)]);
+  const gte = besideKey(space, range.gte);
   const isWhole = tenantOfKey(range.lt) !== tenant;
-  const lt = isWhole ? prefixEnd(headOf(space, tenant)) : Buffer.concat([headOf(space, tenant), escapedRest(range.lt)]);
+  const lt = isWhole ? prefixEnd(headOf(space, tenant)) : besideKey(space, range.lt);
   return { gte, lt, reverse: range.reverse === true };
 }
 
-/** What follows the tenant, so that no key is the beginning of another one and the order stays. */
-function escapedRest(key: Uint8Array): Buffer {
-  let zeros = 0;
-  for (let i = 4; i < key.length; i++) if (key[i] === 0) zeros++;
-  const escaped = Buffer.allocUnsafe(Math.max(0, key.length - 4) + zeros);
-  for (let i = 4, at = 0; i < key.length; i++) {
-    escaped[at++] = key[i]!;
-    if (key[i] === 0) escaped[at++] = ESCAPED;
+/** Of what follows the tenant, as `writeEscaped` writes it. */
+function escapedLengthOf(key: Uint8Array): number {
+  let length = Math.max(0, key.length - TENANT_BYTES);
+  for (let i = TENANT_BYTES; i < key.length; i++) if (key[i] === 0) length++;
+  return length;
+}
+
+/**
+ * Writes what follows the tenant behind the head, so that no key is the beginning of another one and the order stays.
+ * Answers where it ends.
+ */
+function writeEscaped(made: Buffer, key: Uint8Array): number {
+  let at = HEAD_BYTES;
+  for (let i = TENANT_BYTES; i < key.length; i++) {
+    made[at++] = key[i]!;
+    if (key[i] === 0) made[at++] = ESCAPED;
   }
-  return escaped;
+  return at;
 }
 
 function headOf(space: number, tenant: number): Buffer {

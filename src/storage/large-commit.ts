@@ -1,32 +1,15 @@
 /**
- * Large commits: from what size a commit is large, how its operations go into the log ahead of it (transaction.ts),
- * and how the engine takes them afterwards (shard.ts). A commit's operations are in several maps, none of which is
- * ever copied.
+ * Large commits: how the operations of one go into the log ahead of it (transaction.ts), and how the engine takes them
+ * afterwards (shard.ts). A commit's operations are in several maps, none of which is ever copied.
  */
 import type { CheckedTurns } from "../protocol/turns.js";
 import type { CommitLog, CommitParts } from "./commit-log.js";
+import type { LargeCommitSizes } from "./large-commit-sizes.js";
 import type { LargeSource } from "./large-source.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import { bytesOfPart, type OperationPart } from "./packed-operations.js";
 import type { WriteSet } from "./write-set.js";
-
-/** Sizes that tests make small. */
-export interface LargeCommitSizes {
-  /** Writes, or bytes of them, from which on a commit is large. */
-  readonly operations: number;
-  readonly bytes: number;
-  /** What goes into the log, and later into the engine, at a time. */
-  readonly stepOperations: number;
-  readonly stepBytes: number;
-}
-
-export const LARGE_COMMIT_SIZES: LargeCommitSizes = {
-  operations: 1024,
-  bytes: 1024 * 1024,
-  stepOperations: 256,
-  stepBytes: 128 * 1024,
-};
 
 /** Bytes of parts that are worth a sync. */
 const SYNC_BYTES = 1024 * 1024;

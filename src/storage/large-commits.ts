@@ -5,11 +5,12 @@
 import type { DbError } from "../protocol/errors.js";
 import type { CommitParts } from "./commit-log.js";
 import type { Engine } from "./engine.js";
-import type { LargeCommitSizes } from "./large-commit.js";
+import { type LargeCommitSizes, sizesFor } from "./large-commit-sizes.js";
 import { LargeInEngine } from "./large-in-engine.js";
-import type { LargeSource } from "./large-source.js";
+import { anyPrefixOf, type LargeSource } from "./large-source.js";
 import type { LayeredEngine } from "./layered-engine.js";
 import type { CommitStamp, Operation } from "./operation.js";
+import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
 import type { ToldUnseen } from "./transaction-host.js";
 import type { RecentVersions } from "./versions.js";
@@ -82,13 +83,16 @@ export class LargeCommits<T> {
     if (this.taken !== null) throw new Error("the engine is taking another large commit");
     this.toldEnd = unseen;
     const { engine, layers, versions } = host;
-    this.taken = new LargeInEngine(commit.sequence, commit.sources, host.sizes, {
+    const { sequence, micros, sources } = commit;
+    const stamp = { sequence, micros, mayRepeat: sources.filter(({ writes }) => writes.size > 0).length > 1 };
+    const sizes = sizesFor(anyPrefixOf(sources.map(({ writes }) => writes)), host.sizes, layers);
+    this.taken = new LargeInEngine(commit.sequence, commit.sources, sizes, {
       engine,
       begins: () => host.begins(commit),
       isNewTo: (sequence) => unseen === null && host.isNewTo(sequence),
       keepReplaced: (operations) => versions.keepReplacedBy([...operations], (keys) => engine.getMany(keys)),
       write: (operations) => {
-        engine.write(layers?.keepsHistory ? stamped(operations, commit) : [...operations]);
+        engine.write(layers?.keepsHistory ? stamped(operations, stamp) : [...operations]);
         host.written(operations);
       },
       writeSequence: (sequence) => host.writeSequence(sequence),
@@ -171,7 +175,6 @@ function callAll(waiters: readonly (() => void)[]): void {
 }
 
 /** With the commit that they are of. */
-function stamped(operations: Iterable<Operation>, { sequence, micros }: CommitStamp): Operation[] {
-  const commit = { sequence, micros };
-  return Array.from(operations, ({ key, value }) => ({ key, value, commit }));
+function stamped(operations: Iterable<Operation>, commit: CommitStamp): Operation[] {
+  return Array.from(operations, ({ key, value, text }) => ({ key, value, commit, text: text ?? keyText(key) }));
 }

@@ -3,7 +3,8 @@
  * `takeSome`; or on the engine's other thread, which the first call sets to work. Made by the shard, one at a time.
  */
 import type { Engine } from "./engine.js";
-import { type LargeCommitSizes, stepsOf } from "./large-commit.js";
+import { stepsOf } from "./large-commit.js";
+import type { LargeCommitSizes } from "./large-commit-sizes.js";
 import type { LargeSource } from "./large-source.js";
 import { bytesOfPart, type OperationPart } from "./packed-operations.js";
 

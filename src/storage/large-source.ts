@@ -36,6 +36,8 @@ export interface WritesByKey<W> {
   parts?(operationsMax: number, bytesMax: number): IterableIterator<LoadPart>;
   /** Of a load: ranges that all of its keys are in. */
   ranges?(): Iterable<{ readonly low: string; readonly high: string }>;
+  /** Of a load: what some of its keys begin with. */
+  readonly anyPrefix?: Uint8Array | undefined;
   /** Of a load: it is in a file, so that a look for one write is better than a walk through all. */
   readonly isStored?: boolean;
   /** Of a load: nobody reads it any more. */
@@ -46,6 +48,15 @@ export type OwnWrites = WritesByKey<{ readonly text: string; readonly snapshot: 
 
 export function releaseSources(sources: readonly LargeSource[]): void {
   for (const { writes } of sources) writes.release?.();
+}
+
+/** What one of the keys begins with: all are of one tenant. */
+export function anyPrefixOf(sources: Iterable<WritesByKey<Operation>>): Uint8Array | undefined {
+  for (const writes of sources) {
+    if (writes.anyPrefix !== undefined) return writes.anyPrefix;
+    if (writes.parts === undefined) for (const { key } of writes.values()) return key;
+  }
+  return undefined;
 }
 
 export function writeOf({ sources }: LargeCommit, text: string): TextOperation | undefined {

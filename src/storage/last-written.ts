@@ -22,6 +22,7 @@ export class LastWritten {
     keys: readonly Uint8Array[],
     read: (keys: readonly Uint8Array[]) => (Uint8Array | undefined)[],
   ): (Uint8Array | undefined)[] {
+    if (this.young.size + this.old.size === 0) return read(keys);
     const values = new Array<Uint8Array | undefined>(keys.length);
     const unknown: number[] = [];
     for (let i = 0; i < keys.length; i++) {

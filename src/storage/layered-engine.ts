@@ -54,6 +54,9 @@ import type { WrittenPart } from "./packed-operations.js";
 import { firstOf, ReplacedEntries, type WrittenKeys } from "./replaced-entries.js";
 import { LoadPart } from "./sorted-run.js";
 import type { Cursor, KeyRange } from "./store.js";
+import { valuesBefore } from "./values-before.js";
+
+const LAYERED_WORK = 4;
 
 export class LayeredEngine implements Engine {
   readonly branches = new BranchList();
@@ -216,8 +219,11 @@ export class LayeredEngine implements Engine {
   }
 
   private writeLayered(operations: readonly Operation[], persisted?: boolean): void {
+    // Of very many keys it would know few.
+    if (this.isPart(operations)) this.last.clear();
     this.engine.write(this.layered(operations), persisted);
-    for (const operation of operations) if (this.isLayer(operation.key)) this.last.wrote(operation);
+    if (!this.isPart(operations))
+      for (const operation of operations) if (this.isLayer(operation.key)) this.last.wrote(operation);
     this.lately.wrote(operations);
   }
 
@@ -228,12 +234,13 @@ export class LayeredEngine implements Engine {
   private layered(operations: readonly Operation[]): Operation[] {
     let past: Operation[] = [];
     let made: Operation[] = [];
-    // A commit that the engine gets in parts may come again after a crash, when it has some of them already.
-    const mayHave = this.isRecovering || operations.at(-1)?.key !== APPLIED_SEQUENCE_KEY;
     /** What was written last under a key. */
     const seen = new Map<string, Operation>();
     const own = this.ownBefore(operations);
     const found = this.foundBefore(operations);
+    // A commit that the engine gets in parts may have a key in several, and may come again after a crash.
+    const isPart = this.isPart(operations);
+    const known = isPart ? this.replaced.byCommits(operations, (key) => this.keeps(tenantOfKey(key), key)) : null;
     let [stampedTenant, stampedMicros] = [-1, -1];
     for (const [i, operation] of operations.entries()) {
       const { key, value, commit, text = keyText(key) } = operation;
@@ -241,11 +248,11 @@ export class LayeredEngine implements Engine {
       const last = seen.get(text);
       // A commit may have a key twice; what it replaced is what was there before the first time.
       if (this.keeps(tenant, key) && commit !== undefined && last?.commit?.sequence !== commit.sequence) {
-        const replaced = replacedKey(key, commit.sequence);
         this.replacedUpTo.set(tenant, Math.max(this.replacedUpTo.get(tenant) ?? 0, commit.sequence));
-        if (!mayHave || this.engine.get(replaced) === undefined) {
+        if (known?.[i] === undefined) {
           const there = found[i] === null ? this.get(key) : found[i];
-          past.push({ key: replaced, value: replacedValue(last === undefined ? there : (last.value ?? undefined)) });
+          const value = replacedValue(last === undefined ? there : (last.value ?? undefined));
+          past.push({ key: replacedKey(key, commit.sequence), value });
         }
         if (tenant !== stampedTenant || commit.micros !== stampedMicros) {
           past.push({ key: stampKey(tenant, commit.micros), value: sequenceValue(commit.sequence) });
@@ -276,30 +283,25 @@ export class LayeredEngine implements Engine {
     return [...past, ...this.bytes.counted(made), ...this.bytes.kept(own.tenants)];
   }
 
+  /** Of a commit. */
+  private isPart(operations: readonly Operation[]): boolean {
+    return this.isRecovering || operations.at(-1)?.key !== APPLIED_SEQUENCE_KEY;
+  }
+
   private clearAll(prefix: Buffer): void {
     this.engine.clear(prefixRange(prefix));
     this.cleared.push(prefix);
   }
 
-  /** What is there under keys whose past is kept, read together, for each operation. Null: that of none of these. */
-  private foundBefore(operations: readonly Operation[]): readonly (Uint8Array | undefined | null)[] {
-    const found = new Array<Uint8Array | undefined | null>(operations.length).fill(null);
-    const places = new Map<number, number[]>();
-    for (const [i, { key }] of operations.entries()) {
-      const tenant = tenantOfKey(key);
-      if (!this.keeps(tenant, key)) continue;
-      const ofTenant = places.get(tenant);
-      if (ofTenant === undefined) places.set(tenant, [i]);
-      else ofTenant.push(i);
-    }
-    for (const [tenant, ofTenant] of places) {
-      const keys = ofTenant.map((i) => operations[i]!.key);
-      const isBranch = this.branches.through(tenant) !== undefined;
-      const read = (some: readonly Uint8Array[]) => this.lately.valuesOf(some);
-      const values = isBranch ? this.getMany(keys) : this.last.valuesOf(keys, read);
-      for (const [j, i] of ofTenant.entries()) found[i] = values[j];
-    }
-    return found;
+  /** Of keys whose past is kept. */
+  private foundBefore(operations: readonly Operation[]): ReturnType<typeof valuesBefore> {
+    const read = (some: readonly Uint8Array[]) => this.lately.valuesOf(some);
+    return valuesBefore(
+      operations,
+      (tenant, key) => this.keeps(tenant, key),
+      (tenant, keys) =>
+        this.branches.through(tenant) === undefined ? this.last.valuesOf(keys, read) : this.getMany(keys),
+    );
   }
 
   private ownBefore(operations: readonly Operation[]): OwnBefore {
@@ -457,6 +459,9 @@ export class LayeredEngine implements Engine {
   greatestElsewhere(range: Pick<KeyRange, "gte" | "lt">): Promise<Uint8Array | null> | null {
     return this.branches.through(tenantOfKey(range.gte)) ? null : (this.engine.greatestElsewhere?.(range) ?? null);
   }
+
+  /** An operation on the key takes as long as so many of a tenant without branches and past. */
+  readonly workOf = (key: Uint8Array): number => (this.isLayer(key) ? LAYERED_WORK : 1);
 
   private isLayered(parts: readonly WrittenPart[]): boolean {
     const isOf = (key: Uint8Array): boolean => isRecordKey(key) || this.isLayer(key);

@@ -45,6 +45,10 @@ export class Load implements OrderedEntries<LoadWrite> {
     readonly bytesMax: number,
   ) {}
 
+  get anyPrefix(): Uint8Array | undefined {
+    return this.runs[0]?.prefix;
+  }
+
   get size(): number {
     let size = 0;
     for (const run of this.runs) size += run.size;

@@ -5,6 +5,8 @@ export interface CommitStamp {
   readonly sequence: number;
   /** Microseconds since the epoch. */
   readonly micros: number;
+  /** False: its keys are all different, though the engine gets it in parts. */
+  readonly mayRepeat?: boolean;
 }
 
 /** One change: a put, or a delete when `value` is null. */

@@ -1,8 +1,9 @@
 /** What commits have replaced, by key and commit, as the engine keeps it. Owned by layered-engine.ts. */
 import type { Engine } from "./engine.js";
 import { readReplaced } from "./history-cursors.js";
-import { LATEST, readReplacedKey, replacedKey, replacedRange } from "./history-keys.js";
+import { commitOfReplaced, LATEST, readReplacedKey, replacedKey, replacedRange } from "./history-keys.js";
 import { prefixEnd } from "./keys.js";
+import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { Entries, KeyRange } from "./store.js";
 
@@ -58,6 +59,15 @@ export class ReplacedEntries {
     });
   }
 
+  /** What the operations' own commits have replaced, of each; null: nothing. `keeps`: whether that is kept of a key. */
+  byCommits(
+    operations: readonly Operation[],
+    keeps: (key: Uint8Array) => boolean,
+  ): readonly (Uint8Array | undefined)[] | null {
+    if (!operations.some(({ key, commit }) => commit?.mayRepeat !== false && keeps(key))) return null;
+    return this.engine.getMany(operations.map(({ key, commit }) => replacedKey(key, commit?.sequence ?? 0)));
+  }
+
   /**
    * Keys of the range that commits after that one, up to `upTo` (null: all), have written, of up to `max` replaced
    * entries; the same key may come again. `next` says where to go on (`from`, at first null); null: that were all.
@@ -71,9 +81,14 @@ export class ReplacedEntries {
   ): WrittenKeys {
     const whole = replacedRange(range);
     const { keys } = firstOf(this.engine, { ...whole, gte: from ?? whole.gte, only: "keys" }, max);
+    const to = upTo ?? LATEST;
+    // Most often few of them are.
     const written = keys
-      .map(readReplacedKey)
-      .filter((each) => each.sequence > sequence && (upTo === null || each.sequence <= upTo));
+      .filter((key) => {
+        const commit = commitOfReplaced(key);
+        return commit > sequence && commit <= to;
+      })
+      .map(readReplacedKey);
     const next = keys.length < max ? null : Buffer.concat([keys.at(-1)!, Buffer.of(0)]);
     return { keys: written.map(({ key }) => key), sequences: written.map((each) => each.sequence), next };
   }

@@ -2,7 +2,7 @@
 import type { DbError } from "../protocol/errors.js";
 import type { CommitLog } from "./commit-log.js";
 import type { Engine } from "./engine.js";
-import type { LargeCommitSizes } from "./large-commit.js";
+import type { LargeCommitSizes } from "./large-commit-sizes.js";
 import type { LayeredEngine } from "./layered-engine.js";
 import type { Operation } from "./operation.js";
 import type { TenantKeys } from "./tenant-keys.js";

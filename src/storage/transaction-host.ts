@@ -4,8 +4,9 @@ import type { DbError } from "../protocol/errors.js";
 import type { CommitLog } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import type { KeyLocks } from "./key-locks.js";
-import type { LargeCommitSizes } from "./large-commit.js";
+import type { LargeCommitSizes } from "./large-commit-sizes.js";
 import type { LargeSource } from "./large-source.js";
+import type { LayeredEngine } from "./layered-engine.js";
 import type { PreparedCommit } from "./look-ahead.js";
 import type { UnsyncedKeys } from "./unsynced-keys.js";
 import type { RecentVersions } from "./versions.js";
@@ -26,6 +27,7 @@ export interface TransactionHost<T> {
   readonly appliedSequence: number;
   readonly log: CommitLog;
   readonly largeSizes: LargeCommitSizes;
+  readonly layers: Pick<LayeredEngine, "workOf"> | null;
   readonly locks: KeyLocks;
   commit(writes: readonly Write[]): number;
   /**

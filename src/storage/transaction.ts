@@ -359,8 +359,8 @@ export class ShardTransaction implements Transaction {
 
   /** The commit is large: `prepareCommit` should be awaited before `commit`. */
   get isLarge(): boolean {
-    const { operations, bytes } = this.host.largeSizes;
-    return this.prepared === null && (this.unseen !== null || this.own?.isLarge(operations, bytes) === true);
+    if (this.prepared !== null) return false;
+    return this.unseen !== null || this.own?.isLarge(this.host.largeSizes, this.host.layers) === true;
   }
 
   /**

@@ -5,7 +5,8 @@
 import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX, TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
 import { growthOf, growthOfRuns } from "./growth.js";
-import type { LargeSource } from "./large-source.js";
+import { type LargeCommitSizes, sizesFor } from "./large-commit-sizes.js";
+import { anyPrefixOf, type LargeSource } from "./large-source.js";
 import { findInLoads, Load } from "./load.js";
 import type { PreparedCommit } from "./look-ahead.js";
 import { type Operation, sizeOf } from "./operation.js";
@@ -70,9 +71,10 @@ export class WriteSet {
     return this.attached;
   }
 
-  /** A commit of so many operations or bytes is made in parts; one of rows in a file has more than memory tells. */
-  isLarge(operations: number, bytes: number): boolean {
+  /** The commit is made in parts; one of rows in a file has more than memory tells. */
+  isLarge(sizes: LargeCommitSizes, layers: Parameters<typeof sizesFor>[2]): boolean {
     if (this.attached.some(({ isStored }) => isStored)) return true;
+    const { operations, bytes } = sizesFor(anyPrefixOf([this.changes, ...this.attached]), sizes, layers);
     let size = this.changes.size;
     for (const load of this.attached) size += load.size;
     return size >= operations || (size > 0 && this.bytes >= bytes);

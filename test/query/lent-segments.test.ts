@@ -7,6 +7,7 @@ import t, { type Test } from "tap";
 import type { Turns } from "../../src/protocol/turns.js";
 import { Session } from "../../src/session/session.js";
 import { plainRows } from "../../src/session/sql-result.js";
+import { finishBacklog } from "../../src/storage/engine-has-all.js";
 import { branchKey, historyRecordKey } from "../../src/storage/history-keys.js";
 import { tries } from "../lengths.js";
 import { Random } from "./random-plans.js";
@@ -90,7 +91,7 @@ class Tree {
     const outcome = await session.execute({ sql, params: [], maxRows: 100_000, collector: plainRows, request }, (tx) =>
       tenant.commit(tx),
     );
-    this.read.side.flush();
+    await finishBacklog(this.read.side.partition.shard);
     return outcome.rows.plain!;
   }
 

@@ -18,7 +18,8 @@ import { type BackupSeal, BackupWriter, BLOCK, BLOCK_BYTES } from "../../storage
 import { type CommitLog, LogLacks } from "../../storage/commit-log.js";
 import { FORMAT_VERSION } from "../../storage/format.js";
 import { tenantOfKey } from "../../storage/keys.js";
-import { LARGE_COMMIT_SIZES, partsOf } from "../../storage/large-commit.js";
+import { partsOf } from "../../storage/large-commit.js";
+import { LARGE_COMMIT_SIZES } from "../../storage/large-commit-sizes.js";
 import { TenantCopy } from "../placement/tenant-copy.js";
 import { openDigest, type TenantDigest } from "./tenant-digest.js";
 import { BranchesWriter } from "./write-branches.js";

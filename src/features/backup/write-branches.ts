@@ -12,7 +12,8 @@ import { type Branch, type BranchRecord, NO_ORIGIN } from "../../storage/branch-
 import { isEnding } from "../../storage/ending-branches.js";
 import { layerRecordOf } from "../../storage/history-keys.js";
 import { prefixRange, tenantOfKey, tenantPrefix } from "../../storage/keys.js";
-import { LARGE_COMMIT_SIZES, partsOf } from "../../storage/large-commit.js";
+import { partsOf } from "../../storage/large-commit.js";
+import { LARGE_COMMIT_SIZES } from "../../storage/large-commit-sizes.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";
 import { type MergeRecord, mergesOf, NO_MERGES } from "../../storage/merge-points.js";
 import type { Operation } from "../../storage/operation.js";

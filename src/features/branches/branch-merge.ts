@@ -55,6 +55,8 @@ interface Wanted {
 
 /** Rows that are written in a turn. */
 const ROWS_AT_ONCE = 32;
+/** A merge begins again when somebody writes meanwhile, as the server does that analyses a table: so often at most. */
+const ATTEMPTS_MAX = 3;
 /** Conflicts that an answer shows. */
 const CONFLICTS_SHOWN = 100;
 
@@ -72,7 +74,17 @@ export function mergeBranch(
   const branch = request.partition.shard.layers!.branchOf(number)!;
   requireOrigin(branch, "there is nothing to merge it into");
   const origin = request.partition.tenant(branch.origin);
-  return request.inTenant(origin, (placed) => mergeInto(placed, number, branch, wanted, commit));
+  return request.inTenant(origin, async (placed) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await mergeInto(placed, number, branch, wanted, commit);
+      } catch (error) {
+        if (!(error instanceof DbError) || error.code !== "serialization_failure") throw error;
+        if (attempt === ATTEMPTS_MAX) throw error;
+        await request.yieldTurn();
+      }
+    }
+  });
 }
 
 async function mergeInto(

@@ -22,6 +22,8 @@ import { nameOf } from "./stored-table.js";
 
 /** Keys that are read at a time. */
 const KEYS_AT_ONCE = 64;
+/** Replaced entries that are looked through at a time: most were replaced before. */
+const REPLACED_AT_ONCE = 1024;
 /** Rows of a table, beside the first ones, that may differ: beyond that its records are read. */
 const DIFFERENT_SHARE_MAX = 0.25;
 const DIFFERENT_MIN = 1024;
@@ -94,7 +96,9 @@ export class LentSegments {
     };
     const isDone =
       (await eachNewerKeys(noted, (keys) => differ(keys.map((key) => ofTenant(key, table.tenantNumber))))) &&
-      (await this.eachWritten(origin, table, start.sequence, differ)) &&
+      (await eachWrittenKeys(layers, rowPrefix(origin, table.storageId), start.sequence, (keys) =>
+        differ(keys.map((key) => ofTenant(key, table.tenantNumber))),
+      )) &&
       (await this.eachChanged(table, keyText(own.lt), differ));
     // What was forgotten meanwhile may lack in what was read.
     if (isDone) layers.requireReadable(origin, start.sequence);
@@ -112,22 +116,6 @@ export class LentSegments {
     }
   }
 
-  /** Keys that the origin has written since the branch began. */
-  private async eachWritten(
-    origin: number,
-    table: TableSegments,
-    sequence: number,
-    differ: (keys: readonly Uint8Array[]) => Promise<boolean>,
-  ): Promise<boolean> {
-    const range = prefixRange(rowPrefix(origin, table.storageId));
-    for (let from: Uint8Array | null = null; ; ) {
-      const { keys, next } = this.layers.writtenSince(range, sequence, from, KEYS_AT_ONCE);
-      if (!(await differ(keys.map((key) => ofTenant(key, table.tenantNumber))))) return false;
-      if (next === null) return true;
-      from = next;
-    }
-  }
-
   /** Keys that the branch has written. */
   private async eachChanged(
     table: TableSegments,
@@ -141,6 +129,23 @@ export class LentSegments {
       if (own.length < KEYS_AT_ONCE) return true;
       after = Buffer.from(own.at(-1)!);
     }
+  }
+}
+
+/** Keys of rows that commits have written since that one. Told also of none, for each piece of work. */
+export async function eachWrittenKeys(
+  layers: LayeredEngine,
+  prefix: Uint8Array,
+  sequence: number,
+  differ: (keys: readonly Uint8Array[]) => Promise<boolean>,
+): Promise<boolean> {
+  const range = prefixRange(prefix);
+  for (let from: Uint8Array | null = null; ; ) {
+    const { keys, next } = layers.writtenSince(range, sequence, from, REPLACED_AT_ONCE);
+    for (let at = 0; at === 0 || at < keys.length; at += KEYS_AT_ONCE)
+      if (!(await differ(keys.slice(at, at + KEYS_AT_ONCE)))) return false;
+    if (next === null) return true;
+    from = next;
   }
 }
 

@@ -7,7 +7,6 @@
 
 import { storageOf } from "../../../../catalog/table.js";
 import { giveWay, type Turns } from "../../../../protocol/turns.js";
-import { prefixRange } from "../../../../storage/keys.js";
 import type { LayeredEngine } from "../../../../storage/layered-engine.js";
 import { keyText } from "../../../../storage/ordered-map.js";
 import type { TableLayout } from "../../table-layout.js";
@@ -15,13 +14,13 @@ import type { Segment } from "../segment.js";
 import { SegmentCache } from "../segment-cache.js";
 import { TableSegments } from "../table-segments.js";
 import type { Lendings } from "./lendings.js";
-import { eachNewerKeys, lentColumnsOf, lentSegmentsOf } from "./lent-segments.js";
+import { eachNewerKeys, eachWrittenKeys, lentColumnsOf, lentSegmentsOf } from "./lent-segments.js";
 
-/** Keys that are read at a time. */
-const KEYS_AT_ONCE = 64;
 /** Rows of a table, beside the first ones, that may differ: beyond that its records are read. */
 const DIFFERENT_SHARE_MAX = 0.1;
 const DIFFERENT_MIN = 1024;
+/** Rows that a step without any counts as: it looks through about a thousand entries. */
+const STEP_COST = 16;
 /** Moments that are kept at hand, and for how long after they were last asked for. */
 const MOMENTS_MAX = 4;
 const KEPT_MS = 30_000;
@@ -123,19 +122,14 @@ class PastSegments extends SegmentCache {
     const { layers, tenantNumber, sequence, turns } = this;
     let room = DIFFERENT_MIN + DIFFERENT_SHARE_MAX * table.rows;
     const differ = async (keys: readonly Uint8Array[]): Promise<boolean> => {
-      // Entries of the past that an earlier commit has replaced cost something, too.
-      room -= Math.max(keys.length, KEYS_AT_ONCE / 32);
+      // To look through what was replaced before costs something, too.
+      room -= Math.max(keys.length, STEP_COST);
       if (room >= 0 && !table.dropped) this.noteKeys(table, keys);
       if (!table.dropped) await giveWay(turns);
       return room >= 0 && !table.dropped && !this.lendings.isEnding;
     };
     if (!(await eachNewerKeys(lender.entries.clone(), differ))) return false;
-    for (let from: Uint8Array | null = null; ; ) {
-      const found = layers.writtenSince(prefixRange(table.rowPrefix), sequence, from, KEYS_AT_ONCE);
-      if (!(await differ(found.keys))) return false;
-      if (found.next === null) break;
-      from = found.next;
-    }
+    if (!(await eachWrittenKeys(layers, table.rowPrefix, sequence, differ))) return false;
     // What was forgotten meanwhile may lack in what was read.
     layers.requireReadable(tenantNumber, sequence);
     return !table.dropped;
