@@ -15,6 +15,7 @@ import { computeProcesses } from "../../workers/compute-processes.js";
 import { longTasks } from "../../workers/long-tasks.js";
 import { taskPool } from "../../workers/task-pool.js";
 import { tesseraVersion } from "../contenders/contenders.js";
+import { pairsOf } from "./data.js";
 import { DAMPING, ITERATIONS, type Question, type Side } from "./side.js";
 
 const TENANT = 1;
@@ -66,14 +67,14 @@ export async function tesseraSide(): Promise<Side> {
   return {
     name: "tessera",
     version: tesseraVersion(),
-    load: async ({ nodes, edges }) => {
+    load: async (data) => {
       await run("CREATE CONSTRAINT FOR (n:N) REQUIRE n.id IS UNIQUE");
-      for (let from = 0; from < nodes; from += ROWS_PER_STATEMENT) {
-        const ids = Array.from({ length: Math.min(ROWS_PER_STATEMENT, nodes - from) }, (_, i) => from + i + 1);
+      for (let from = 0; from < data.nodes; from += ROWS_PER_STATEMENT) {
+        const ids = Array.from({ length: Math.min(ROWS_PER_STATEMENT, data.nodes - from) }, (_, i) => from + i + 1);
         await run("UNWIND $ids AS id CREATE (:N {id: id})", { ids });
       }
-      for (let from = 0; from < edges.length; from += ROWS_PER_STATEMENT) {
-        const rows = edges.slice(from, from + ROWS_PER_STATEMENT);
+      for (let from = 0; from < data.from.length; from += ROWS_PER_STATEMENT) {
+        const rows = pairsOf(data, from, ROWS_PER_STATEMENT);
         await run("UNWIND $rows AS r MATCH (a:N {id: r[0]}), (b:N {id: r[1]}) CREATE (a)-[:E]->(b)", { rows });
       }
       // The adjacency is made when it is first asked for.
