@@ -9,7 +9,7 @@ import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BoltClient } from "../test/e2e/bolt-client.js";
 import { freePort } from "../test/free-port.js";
-import { csv, type Data, graphData, pairsOf } from "./graph/data.js";
+import { bulkFiles, type Data, graphData, pairsOf } from "./graph/data.js";
 import { kuzuFiles, openKuzu } from "./graph/kuzu-side.js";
 import { settledMemoryOf } from "./processes.js";
 import { PASSWORD, post, type Running, send, startTessera } from "./servers.js";
@@ -76,13 +76,14 @@ const doors: Readonly<Record<string, (server: Running, boltPort: number) => Door
 };
 
 /** The body of a form with both files. */
-function* form({ nodes, from, to }: Data): Generator<string> {
+function* form(data: Data): Generator<string> {
   const part = (name: string) =>
     `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name}"; filename="${name}.csv"\r\n\r\n`;
+  const files = bulkFiles(data);
   yield part("nodes:N");
-  yield* csv("id:ID{id-type:long}\n", nodes, (i) => `${i + 1}`);
+  yield* files.nodes;
   yield `\r\n${part("relationships:E")}`;
-  yield* csv(":START_ID,:END_ID\n", from.length, (i) => `${from[i]},${to[i]}`);
+  yield* files.relationships;
   yield `\r\n--${BOUNDARY}--\r\n`;
 }
 

@@ -68,6 +68,14 @@ export function* csv(header: string, count: number, lineOf: (i: number) => strin
   yield piece;
 }
 
+/** In Neo4j's bulk format. */
+export function bulkFiles({ nodes, from, to }: Data): { nodes: Iterable<string>; relationships: Iterable<string> } {
+  return {
+    nodes: csv("id:ID{id-type:long}\n", nodes, (i) => `${i + 1}`),
+    relationships: csv(":START_ID,:END_ID\n", from.length, (i) => `${from[i]},${to[i]}`),
+  };
+}
+
 export function writePieces(path: string, pieces: Iterable<string>): void {
   const file = openSync(path, "w");
   for (const piece of pieces) writeSync(file, piece);
