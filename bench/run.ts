@@ -1,6 +1,6 @@
 /**
  * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness,
- * steps, cost, vector, embed, chat, nli, hybrid, graph, ldbc, graph-writes, stream, subscribers, automl,
+ * steps, cost, vector, embed, chat, nli, hybrid, graph, graph-load, ldbc, graph-writes, stream, subscribers, automl,
  * client, growth, pgbench, branches, policy, cluster by name. See bench/README.md for the settings and for how it is
  * measured.
  */
@@ -16,6 +16,7 @@ import { cost } from "./cost.js";
 import { embed } from "./embed.js";
 import { fairness } from "./fairness.js";
 import { GRAPH_CONTENDERS, graph } from "./graph.js";
+import { graphLoad } from "./graph-load.js";
 import { graphWrites } from "./graph-writes.js";
 import { GROWTH_CONTENDERS, growth } from "./growth.js";
 import { hybrid } from "./hybrid.js";
@@ -56,6 +57,7 @@ const others: Readonly<Record<string, (rounds: number, seconds: number) => Promi
   hybrid,
   graph,
   ldbc,
+  "graph-load": graphLoad,
   "graph-writes": graphWrites,
   stream,
   subscribers,

@@ -149,6 +149,13 @@ async function endCheckpoints(thread: Worker | null): Promise<void> {
   await thread.terminate();
 }
 
+/** Where clients of Bolt reach the node; empty: it does not speak Bolt. */
+function boltAddress({ bolt, cluster }: Config): string {
+  if (bolt.port === 0) return "";
+  if (bolt.advertisedAddress !== "") return bolt.advertisedAddress;
+  return `${cluster.advertise.slice(0, cluster.advertise.lastIndexOf(":"))}:${bolt.port}`;
+}
+
 /** Other nodes may connect from now on. */
 export async function startNode(config: Config, data: JoinedData, logger: Logger): Promise<ClusterNode> {
   const { secret, partitions } = data;
@@ -179,7 +186,7 @@ export async function startNode(config: Config, data: JoinedData, logger: Logger
     async begin() {
       const since = await map.leave(node, false);
       thread = new Worker(threadEntry("lease"), {
-        workerData: { endpoints, tls, name, node, address: advertise, memory },
+        workerData: { endpoints, tls, name, node, address: advertise, bolt: boltAddress(config), memory },
       });
       thread.on("error", (error) => logger.error({ err: error }, "the thread of the lease threw"));
       thread.on("exit", (code) => {

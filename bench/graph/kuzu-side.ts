@@ -1,8 +1,9 @@
 /** Kuzu in this process, through its npm package of bench/peers/graph, with its extension of algorithms. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { csv, type Data, writePieces } from "./data.js";
 import { DAMPING, GRAPH_PEERS, ITERATIONS, type Question, type Side, STEPS_MAX } from "./side.js";
 
 interface Result {
@@ -33,8 +34,17 @@ const TEXTS: Readonly<Record<Question, string>> = {
   Louvain: "CALL louvain('G') RETURN count(DISTINCT louvain_id)",
 };
 
-/** Null when it is not installed. */
-export function kuzuSide(): Side | null {
+const SCHEMA = ["CREATE NODE TABLE N (id INT64 PRIMARY KEY)", "CREATE REL TABLE E (FROM N TO N)"];
+
+interface OpenKuzu {
+  readonly version: string;
+  readonly directory: string;
+  readonly connection: Connection;
+  readonly stop: () => Promise<void>;
+}
+
+/** With the graph's tables, empty. Null when it is not installed. */
+export async function openKuzu(): Promise<OpenKuzu | null> {
   let kuzu: Kuzu;
   try {
     kuzu = createRequire(GRAPH_PEERS)("kuzu") as Kuzu;
@@ -44,18 +54,46 @@ export function kuzuSide(): Side | null {
   const directory = mkdtempSync(join(tmpdir(), "tessera-graph-kuzu-"));
   const database = new kuzu.Database(join(directory, "graph"));
   const connection = new kuzu.Connection(database);
+  for (const text of SCHEMA) await connection.query(text);
+  return {
+    version: kuzu.VERSION,
+    directory,
+    connection,
+    stop: async () => {
+      await connection.close();
+      await database.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** By COPY from files, which are made before. */
+export function kuzuFiles(directory: string, { nodes, from, to }: Data): { nodes: string; edges: string } {
+  const files = { nodes: join(directory, "nodes.csv"), edges: join(directory, "edges.csv") };
+  writePieces(
+    files.nodes,
+    csv("", nodes, (i) => `${i + 1}`),
+  );
+  writePieces(
+    files.edges,
+    csv("", from.length, (i) => `${from[i]},${to[i]}`),
+  );
+  return files;
+}
+
+/** Null when it is not installed. */
+export async function kuzuSide(): Promise<Side | null> {
+  const open = await openKuzu();
+  if (open === null) return null;
+  const { connection, directory, version } = open;
   const prepared = new Map<Question, unknown>();
   return {
     name: "kuzu",
-    version: kuzu.VERSION,
-    load: async ({ nodes, edges }) => {
-      const files = [join(directory, "nodes.csv"), join(directory, "edges.csv")] as const;
-      writeFileSync(files[0], Array.from({ length: nodes }, (_, i) => `${i + 1}\n`).join(""));
-      writeFileSync(files[1], edges.map(([from, to]) => `${from},${to}\n`).join(""));
-      await connection.query("CREATE NODE TABLE N (id INT64 PRIMARY KEY)");
-      await connection.query("CREATE REL TABLE E (FROM N TO N)");
-      await connection.query(`COPY N FROM '${files[0]}'`);
-      await connection.query(`COPY E FROM '${files[1]}'`);
+    version,
+    load: async (data) => {
+      const files = kuzuFiles(directory, data);
+      await connection.query(`COPY N FROM '${files.nodes}'`);
+      await connection.query(`COPY E FROM '${files.edges}'`);
       await connection.query("INSTALL algo");
       await connection.query("LOAD EXTENSION algo");
       await connection.query("CALL project_graph('G', ['N'], ['E'])");
@@ -70,10 +108,6 @@ export function kuzuSide(): Side | null {
       const rows = await (await connection.execute(statement, given)).getAll();
       return question === "Louvain" ? [] : rows.flatMap((row) => Object.values(row).map(Number));
     },
-    stop: async () => {
-      await connection.close();
-      await database.close();
-      rmSync(directory, { recursive: true, force: true });
-    },
+    stop: open.stop,
   };
 }

@@ -1,6 +1,7 @@
 /** PostgreSQL of this machine, reached over a unix socket through pg, with prepared statements. */
 import { createRequire } from "node:module";
 import { postgresBinaries, startPostgres } from "../contenders/postgres-cluster.js";
+import { pairsOf } from "./data.js";
 import { GRAPH_PEERS, type Side } from "./side.js";
 import { INDEXES, pageRankSteps, SCHEMA, SQL } from "./sql-questions.js";
 
@@ -34,11 +35,11 @@ export async function postgresSide(): Promise<Side | null> {
   return {
     name: "postgresql",
     version: String(version),
-    load: async ({ nodes, edges }) => {
+    load: async (data) => {
       await client.query(SCHEMA);
-      await client.query(`INSERT INTO n SELECT generate_series(1, ${nodes})`);
-      for (let from = 0; from < edges.length; from += EDGES_PER_INSERT) {
-        const rows = edges.slice(from, from + EDGES_PER_INSERT).map(([a, b]) => `(${a},${b})`);
+      await client.query(`INSERT INTO n SELECT generate_series(1, ${data.nodes})`);
+      for (let first = 0; first < data.from.length; first += EDGES_PER_INSERT) {
+        const rows = pairsOf(data, first, EDGES_PER_INSERT).map(([a, b]) => `(${a},${b})`);
         await client.query(`INSERT INTO e VALUES ${rows.join(",")}`);
       }
       await client.query(INDEXES);

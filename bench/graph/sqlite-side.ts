@@ -33,12 +33,12 @@ export function sqliteSide(): Side | null {
   return {
     name: "sqlite",
     version: String(database.prepare("SELECT sqlite_version()").raw().all()[0]![0]),
-    load: async ({ nodes, edges }) => {
+    load: async ({ nodes, from, to }) => {
       database.exec(`${SCHEMA} BEGIN`);
       const node = database.prepare("INSERT INTO n VALUES (?)");
       for (let id = 1; id <= nodes; id++) node.run(id);
       const edge = database.prepare("INSERT INTO e VALUES (?, ?)");
-      for (const [from, to] of edges) edge.run(from, to);
+      for (const [i, id] of from.entries()) edge.run(id, to[i]!);
       database.exec(`COMMIT; ${INDEXES} ANALYZE`);
     },
     ask: async (question, at) => {

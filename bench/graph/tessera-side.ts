@@ -5,7 +5,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Partition } from "../../src/actor/partition.js";
+import { DEFAULT_GRAPH } from "../../src/catalog/graph.js";
 import { loadConfig } from "../../src/config/load-config.js";
+import { type GraphFile, importGraph } from "../../src/features/import/graph/graph-import.js";
+import type { ImportClient } from "../../src/features/import/import-rows.js";
 import { Session } from "../../src/session/session.js";
 import { plainRows } from "../../src/session/sql-result.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
@@ -15,10 +18,10 @@ import { computeProcesses } from "../../workers/compute-processes.js";
 import { longTasks } from "../../workers/long-tasks.js";
 import { taskPool } from "../../workers/task-pool.js";
 import { tesseraVersion } from "../contenders/contenders.js";
+import { bulkFiles, type Data } from "./data.js";
 import { DAMPING, ITERATIONS, type Question, type Side } from "./side.js";
 
 const TENANT = 1;
-const ROWS_PER_STATEMENT = 5000;
 
 const TEXTS: Readonly<Record<Question, string>> = {
   "2 hops from one node": "MATCH (a:N {id: $a})-[:E]->()-[:E]->(c) RETURN count(*)",
@@ -34,6 +37,22 @@ const TEXTS: Readonly<Record<Question, string>> = {
 
 const alone = { checkpoint: () => undefined, shouldYield: () => false, yieldTurn: () => Promise.resolve() };
 
+const FILES = {
+  ...{ graph: DEFAULT_GRAPH, delimiter: ",", arrayDelimiter: ";", quote: '"', idType: "string" },
+  ...{ skipsDuplicates: false, skipsUnconnected: false },
+};
+
+/** In the bulk format. */
+async function* filesOf(data: Data): AsyncGenerator<GraphFile> {
+  const { nodes, relationships } = bulkFiles(data);
+  yield { name: "nodes.csv", kind: "nodes", kinds: ["N"], pieces: piecesOf(nodes) };
+  yield { name: "relationships.csv", kind: "relationships", kinds: ["E"], pieces: piecesOf(relationships) };
+}
+
+async function* piecesOf(texts: Iterable<string>): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text);
+}
+
 export async function tesseraSide(): Promise<Side> {
   await loadParser();
   const directory = mkdtempSync(join(tmpdir(), "tessera-graph-"));
@@ -44,13 +63,14 @@ export async function tesseraSide(): Promise<Side> {
   const tasks = longTasks(pool, computeProcesses());
   const partition = new Partition(0, shard, config, () => undefined, sharedByNobody(config, { tasks }));
   const tenant = partition.tenant(TENANT);
-  const session = new Session(tenant, {
+  const options = {
     isolation: null,
     readOnly: false,
     user: "bench",
     tenantName: "bench",
     control: "statements",
-  });
+  } as const;
+  const session = new Session(tenant, options);
 
   async function run(sql: string, params: Readonly<Record<string, unknown>> = {}): Promise<readonly unknown[][]> {
     const outcome = await session.execute(
@@ -66,16 +86,13 @@ export async function tesseraSide(): Promise<Side> {
   return {
     name: "tessera",
     version: tesseraVersion(),
-    load: async ({ nodes, edges }) => {
+    load: async (data) => {
+      const client: ImportClient = { ...alone, tenant, signal: () => new AbortController().signal };
+      const nothing = () => undefined;
+      await importGraph(client, filesOf(data), { ...FILES, session: options }, nothing, (tx) => tenant.commit(tx));
+      shard.flush();
+      await applyBacklog(shard);
       await run("CREATE CONSTRAINT FOR (n:N) REQUIRE n.id IS UNIQUE");
-      for (let from = 0; from < nodes; from += ROWS_PER_STATEMENT) {
-        const ids = Array.from({ length: Math.min(ROWS_PER_STATEMENT, nodes - from) }, (_, i) => from + i + 1);
-        await run("UNWIND $ids AS id CREATE (:N {id: id})", { ids });
-      }
-      for (let from = 0; from < edges.length; from += ROWS_PER_STATEMENT) {
-        const rows = edges.slice(from, from + ROWS_PER_STATEMENT);
-        await run("UNWIND $rows AS r MATCH (a:N {id: r[0]}), (b:N {id: r[1]}) CREATE (a)-[:E]->(b)", { rows });
-      }
       // The adjacency is made when it is first asked for.
       await run("MATCH (a:N {id: 1})-[:E]->(b) RETURN count(*)");
       await partition.derived.idle();

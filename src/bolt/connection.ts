@@ -255,8 +255,10 @@ export class BoltConnection implements RequestHost<BoltKind> {
     const { services, address } = this.host;
     const { version, utc, notifications } = this;
     const { advertisedAddress } = services.config.bolt;
-    const routes = advertisedAddress === "" ? (this.routing ?? address) : advertisedAddress;
-    this.request.ask("open", Buffer.from(JSON.stringify({ version, utc, address: routes, notifications })));
+    const here = advertisedAddress === "" ? (this.routing ?? address) : advertisedAddress;
+    // The session ends when the partition gets another owner.
+    const routes = services.elsewhere?.boltRoutes(this.caller!.partition) ?? { owner: here, nodes: [here] };
+    this.request.ask("open", Buffer.from(JSON.stringify({ version, utc, routes, notifications })));
   }
 
   /** The API key's time is over then, for what is open with it, too. Null: it has no end. */

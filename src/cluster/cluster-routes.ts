@@ -8,10 +8,12 @@ import type { TLSSocket } from "node:tls";
 import { ActorLink, type IdentityQuestion, type Judge, type Loss } from "../gateway/actor-link.js";
 import type { LocalActors, PartitionRoutes, StatementCancel } from "../gateway/partition-routes.js";
 import type { AuditKept } from "../protocol/audit.js";
+import type { BoltRoutes } from "../protocol/bolt/bolt-routes.js";
 import { DbError } from "../protocol/errors.js";
 import { eachFrame, REPLY_MOVED, readReplies, shiftDeadlines } from "../protocol/frames.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { FromActor, ToActor } from "../protocol/messages.js";
+import { boltRoutesOf } from "./bolt-routes.js";
 import {
   BorrowedCacheLease,
   CACHE_LEASE_ASK_MS,
@@ -204,6 +206,10 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     return Promise.all(heard).then(() => undefined);
   }
 
+  boltRoutes(partition: number): BoltRoutes | null {
+    return boltRoutesOf(this.view, partition);
+  }
+
   onCancel(cancel: (wanted: StatementCancel) => void): void {
     this.cancel = cancel;
   }
@@ -292,9 +298,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
         relay.close();
       },
     });
-    const caller: Caller = {
-      ...{ connection, unheard, isForFiles: false, mayCacheUntilMs: Number.NEGATIVE_INFINITY },
-    };
+    const caller: Caller = { connection, unheard, isForFiles: false, mayCacheUntilMs: Number.NEGATIVE_INFINITY };
     this.callers.add(caller);
     if (this.isClosed) connection.close();
   }
@@ -351,10 +355,8 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   /** Those that have waited find the owner by themselves. */
   private release(partition: number): void {
     this.waitedFor.delete(partition);
-    this.askAgain(
-      partition,
-      this.routes[partition]!.held.redirectAll(() => null),
-    );
+    const questions = this.routes[partition]!.held.redirectAll(() => null);
+    this.askAgain(partition, questions);
   }
 
   private askAgain(partition: number, questions: readonly IdentityQuestion[]): void {

@@ -348,8 +348,8 @@ export function checkpointOf([found]: readonly KeyValue[]): StoredCheckpoint | n
   return { id, sequence, madeMs, revision: Number(found.modRevision) };
 }
 
-function memberText({ incarnation, counter, isFenced, address, actors }: MemberState): string {
-  return JSON.stringify({ incarnation, counter, isFenced, address, actors });
+function memberText({ incarnation, counter, isFenced, address, bolt, actors }: MemberState): string {
+  return JSON.stringify({ incarnation, counter, isFenced, address, bolt, actors });
 }
 
 function revisionAfter({ succeeded, header }: TxnResponse): Revision | null {

@@ -14,6 +14,8 @@ export interface LeaseThreadSettings {
   readonly name: string;
   readonly node: string;
   readonly address: string;
+  /** Empty: the node does not speak Bolt. */
+  readonly bolt: string;
   readonly memory: SharedArrayBuffer;
 }
 
@@ -22,11 +24,12 @@ const RENEW_MS = TTL_MS / 5;
 const DEADLINE_MS = 2 * RENEW_MS;
 
 /** Renews for ever. */
-export async function keepLease({ endpoints, tls, name, node, address, memory }: LeaseThreadSettings): Promise<never> {
+export async function keepLease(settings: LeaseThreadSettings): Promise<never> {
+  const { endpoints, tls, name, node, address, bolt, memory } = settings;
   const shared = new LeaseMemory(memory);
   const lease = new Lease({
     service: new EtcdLogService({ endpoints, tls, installation: name, deadlineMs: DEADLINE_MS }),
-    ...{ node, address },
+    ...{ node, address, bolt },
     clock: SYSTEM_CLOCK,
     newIncarnation: randomUUID,
     actors: () => shared.actors,

@@ -26,6 +26,8 @@ export interface LeaseOptions {
   readonly ttlMs?: number;
   /** Where other nodes reach this one. */
   readonly address?: string;
+  /** Where clients of Bolt do. */
+  readonly bolt?: string;
   /** Which of its actors are ready, for its record (actor-readiness.ts). */
   readonly actors?: () => string;
   /** All that this node owned it owns no more, or must claim anew. */
@@ -142,10 +144,11 @@ export class Lease {
   }
 
   private stateOf(incarnation: string, counter: number): MemberState {
-    const { address, actors } = this.options;
+    const { address, bolt, actors } = this.options;
     return {
       ...{ incarnation, counter, isFenced: false },
       ...(address && { address }),
+      ...(bolt && { bolt }),
       ...(actors !== undefined && { actors: actors() }),
     };
   }

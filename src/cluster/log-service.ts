@@ -67,6 +67,8 @@ export interface MemberState {
   readonly isFenced: boolean;
   /** Where other nodes reach it, host:port. */
   readonly address?: string;
+  /** Where clients of Bolt reach it, host:port; absent: it does not speak Bolt. */
+  readonly bolt?: string;
   /** Which of its actors are ready (actor-readiness.ts): a character for each. */
   readonly actors?: string;
 }

@@ -3,6 +3,7 @@
  * partition is an actor's of this process.
  */
 import type { AuditKept } from "../protocol/audit.js";
+import type { BoltRoutes } from "../protocol/bolt/bolt-routes.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { ActorLink } from "./actor-link.js";
 
@@ -50,6 +51,8 @@ export interface PartitionRoutes {
   cancelElsewhere(wanted: StatementCancel): void;
   /** Has `cancel` called with what other nodes were asked. */
   onCancel(cancel: (wanted: StatementCancel) => void): void;
+  /** Null: this node, or where the client came from. */
+  boltRoutes(partition: number): BoltRoutes | null;
   /** For GET /admin/cluster. */
   describe(): Promise<object>;
 }

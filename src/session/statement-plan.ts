@@ -10,7 +10,7 @@ import type { TableDef } from "../catalog/table.js";
 import { bindCypher } from "../cypher/bind/bind-cypher.js";
 import { PROCEDURES } from "../cypher/bind/bind-procedure.js";
 import type { BoundCypherQuery } from "../cypher/bind/bound-cypher.js";
-import type { GivenParameters } from "../cypher/bind/given-parameters.js";
+import { type GivenParameters, givenValue } from "../cypher/bind/given-parameters.js";
 import { parseCypher } from "../cypher/parse/parse.js";
 import type { Statement as CypherStatement } from "../cypher/parse/statement-ast.js";
 import { DbError, sqlError } from "../protocol/errors.js";
@@ -28,6 +28,7 @@ import { bindStatement } from "../sql/bind/bind-statement.js";
 import type { BindEnvironment, BoundQuery, BoundStatement, CypherBinder } from "../sql/bind/bound-statement.js";
 import { graphGuard } from "../sql/bind/graph-policies.js";
 import type { StatementNode } from "../sql/parse/ast.js";
+import { cypherError } from "../values/cypher-error.js";
 import { typeOfParameter } from "../values/json-format.js";
 import { type SqlType, VARIANT } from "../values/values.js";
 import { callsToCheck } from "./check-calls.js";
@@ -108,7 +109,7 @@ function planTree(
   const tree = cypherCall(found, text, names.catalog);
   const waits = text.waits === true;
   if (tree.language === "cypher") {
-    const graph = graphUsed(tree.statement, text.graph, graphOf);
+    const graph = graphUsed(tree.statement, text.graph, graphOf, givenIn(text.params));
     return planCypher(tree.statement, text, graph, names, statistics);
   }
   const { params, declared } = text;
@@ -122,9 +123,21 @@ function planTree(
   }
 }
 
-function graphUsed({ graph }: CypherStatement, name: string | undefined, graphOf: GraphOf): GraphTables {
-  return graph === undefined ? graphOf(name) : graphOf(graph, true);
+/** Throws ParameterMissing, and TypeError for a parameter that is no text. */
+function graphUsed(
+  { graph }: CypherStatement,
+  name: string | undefined,
+  graphOf: GraphOf,
+  given: GivenParameters = {},
+): GraphTables {
+  if (graph === undefined) return graphOf(name);
+  const used = typeof graph === "string" ? graph : givenValue(graph.parameter, given);
+  if (typeof used === "string") return graphOf(used, true);
+  throw cypherError("TypeError", "InvalidArgumentType", "graph.byName() takes a string", "compile time");
 }
+
+const givenIn = (params: StatementText["params"]): GivenParameters =>
+  Array.isArray(params) ? {} : (params as GivenParameters);
 
 function queryOf(bound: BoundStatement): BoundQuery | null {
   if (bound.kind === "query") return bound;
@@ -202,11 +215,13 @@ function planCypher(
     return known.includes(DEFAULT_GRAPH) ? known : [DEFAULT_GRAPH, ...known];
   };
   const waits = hasOverrun === true;
-  const given = Array.isArray(params) ? {} : (params as GivenParameters);
+  const given = givenIn(params);
   const bound = bindCypher(statement, sql, { graph, guard: guardOf(graph, names), graphNames, given });
   if (bound.kind === "ddl") return planBound(bound, names, statistics, NO_PARAMETERS);
   requireGraph(graph, names.rights, bound.plan);
-  const { parameterNames, optionalParameters, fixedParameters } = bound;
+  const { parameterNames, optionalParameters } = bound;
+  const used = typeof statement.graph === "object" ? statement.graph.parameter : null;
+  const fixedParameters = new Map([...bound.fixedParameters, ...(used === null ? [] : [[used, given[used]] as const])]);
   const parameters = { guesses: [], parameterNames, optionalParameters, fixedParameters, graph, waits };
   const query = queryOfCypher(bound);
   if (statement.mode === "run") {

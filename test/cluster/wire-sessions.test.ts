@@ -1,5 +1,6 @@
 /** Sessions of PostgreSQL's protocol and of Bolt whose clients are at several nodes, with real nodes. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import t from "tap";
 import { BoltClient, begin, message as boltMessage } from "../e2e/bolt-client.js";
 import { CANCEL_REQUEST, fieldsOf, int32, valuesOf, WireClient } from "../e2e/wire-client.js";
@@ -91,6 +92,33 @@ t.test("sessions of clients at several nodes are apart, and end with their node"
     here.close();
     t.same(await there.rows("MATCH (p:Page) RETURN count(p)"), [[1]]);
     there.close();
+  });
+
+  await t.test("whose drivers are told to go to the owner", async (t) => {
+    const addressOf = ({ boltPort }: NodeProcess) => `127.0.0.1:${boltPort}`;
+    const tableFrom = async (node: NodeProcess) => {
+      const client = await openBolt(node);
+      const { data } = await client.ask(boltMessage("route", { address: "elsewhere:1" }, [], {}));
+      client.close();
+      return Object.fromEntries(
+        (data.rt.servers as { role: string; addresses: string[] }[]).map(({ role, addresses }) => [
+          role,
+          addresses.toSorted(),
+        ]),
+      );
+    };
+    const all = cluster.nodes.map(addressOf).toSorted();
+    const told = { WRITE: [addressOf(kept)], READ: [addressOf(kept)], ROUTE: all };
+    for (const node of cluster.nodes) t.same(await tableFrom(node), told, `asked at ${node.name}`);
+    await cluster.handOver(partition, killed.name);
+    const next = { WRITE: [addressOf(killed)], READ: [addressOf(killed)], ROUTE: all };
+    for (const node of cluster.nodes) {
+      const isTold = async () => isDeepStrictEqual(await tableFrom(node).catch(() => null), next);
+      t.ok(await until(isTold), `${node.name} tells of the next owner`);
+    }
+    await cluster.handOver(partition, kept.name);
+    t.ok(await until(async () => (await cluster.ownerOf(partition)) === kept.name));
+    t.ok((await until(answers(kept))) && (await until(answers(killed))));
   });
 
   await t.test("cancelled and ended by clients of another node", async (t) => {

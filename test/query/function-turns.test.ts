@@ -74,6 +74,14 @@ t.test("= ANY of many texts", { skip: only !== undefined && only !== "many" }, a
   t.ok(turns.longest <= TURN_MAX_MS, `${turns.longest.toFixed(0)} ms`);
 });
 
+t.test("lists of many in order", { skip: only !== undefined && only !== "many" }, async (t) => {
+  for (const name of ["coll.sort", "apoc.coll.sort"]) {
+    const sort = scalarFunctions().find((fn) => fn.name === name)!;
+    const list = Array.from({ length: MANY }, (_, i) => (i * 7919) % MANY);
+    t.equal((await turnLengths(sort, [list])).way, "elsewhere", name);
+  }
+});
+
 t.test("array_fill of many", { skip: only !== undefined && only !== "many" }, async (t) => {
   const fill = scalarFunctions().find(({ name, args }) => name === "array_fill" && args.length === 2)!;
   const turns = await shortest(() => turnLengths(fill, ["x", sqlArray([1_000_000])]));

@@ -25,6 +25,12 @@ export const BY_CLAUSE: Readonly<Record<(Clause | SchemaCommand)["kind"], readon
     "PROFILE MATCH p = (:Note {title: 'note 1'})-[*1..3]-() RETURN count(p)",
     "EXPLAIN MATCH (n:Secretive) RETURN n",
     "EXPLAIN MATCH (n:Note)-[:SECRETLY]->(m) WHERE m.unseen RETURN n",
+    // The hidden node is the nearest.
+    ...["", "WHERE n.owner = 'other' ", "WHERE n.title CONTAINS 'note' "].map(
+      (where) =>
+        `MATCH (n:Note) SEARCH n IN (VECTOR INDEX spots FOR [1.0, 0.0] ${where}LIMIT 2) SCORE AS s RETURN n.title, s ORDER BY s`,
+    ),
+    "MATCH (n:Note) SEARCH n IN (VECTOR INDEX spots FOR [1.0, 0.0] LIMIT 9) RETURN count(n)",
     "MATCH (n) WHERE id(n) = 5 OR elementId(n) = '5' RETURN n",
   ],
   with: ["MATCH (n) WITH n ORDER BY n.title DESC LIMIT 1 RETURN n.title"],

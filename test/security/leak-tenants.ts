@@ -75,10 +75,14 @@ export async function fill(server: TestServer, id: string, hides: boolean): Prom
   }
   const graph = (cypher: string) => must("POST", "/v1/graph/match", { cypher });
   await graph("CREATE FULLTEXT INDEX titles FOR (n:Note) ON EACH [n.title]");
-  await graph(`UNWIND range(1, 4) AS i CREATE (:Note {title: 'note ' + toString(i), owner: '${own}'})`);
+  await graph("CREATE VECTOR INDEX spots FOR (n:Note) ON (n.spot) OPTIONS {indexConfig: {`vector.dimensions`: 2}}");
+  const note = `{title: 'note ' + toString(i), owner: '${own}', spot: [1.0, toFloat(i)]}`;
+  await graph(`UNWIND range(1, 4) AS i CREATE (:Note ${note})`);
   await graph("MATCH (a:Note), (b:Note) WHERE a.title < b.title AND a.title <> 'note 1' CREATE (a)-[:NEXT]->(b)");
   if (hides) {
-    await graph(`CREATE (:Note:Secretive {title: 'note note ${SECRET}', owner: 'other', unseen: true})`);
+    await graph(
+      `CREATE (:Note:Secretive {title: 'note note ${SECRET}', owner: 'other', unseen: true, spot: [1.0, 0.0]})`,
+    );
     await graph("MATCH (n:Note), (s:Secretive) WHERE n <> s CREATE (n)-[:SECRETLY]->(s), (s)-[:NEXT]->(n)");
   }
   await run(`CREATE POLICY own ON "graph:default".nodes USING (properties ->> 'owner' = current_user)`);

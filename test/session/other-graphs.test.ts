@@ -22,12 +22,12 @@ const request = {
   commitPart: (tx: Parameters<typeof db.tenant.commit>[0]) => db.tenant.commit(tx),
 };
 
-async function rows(sql: string, graph?: string): Promise<string[]> {
+async function rows(sql: string, graph?: string, params: Record<string, unknown> = {}): Promise<string[]> {
   const of = graph === undefined ? {} : { graph };
   const statement = {
     sql,
     language: "cypher",
-    params: {},
+    params,
     maxRows: 1000,
     collector: plainRows,
     request,
@@ -37,9 +37,9 @@ async function rows(sql: string, graph?: string): Promise<string[]> {
   return (outcome.rows as unknown as { plain: unknown[][] }).plain.map((row) => row.join("|"));
 }
 
-async function failure(sql: string): Promise<string> {
+async function failure(sql: string, params: Record<string, unknown> = {}): Promise<string> {
   try {
-    await rows(sql);
+    await rows(sql, undefined, params);
   } catch (error) {
     if (error instanceof DbError) return error.message;
     throw error;
@@ -64,6 +64,18 @@ t.test("USE names the graph of all that follows", async (t) => {
   await rows("USE second UNWIND range(1, 5) AS x CALL (x) { CREATE (:U {x: x}) } IN TRANSACTIONS OF 2 ROWS");
   const count = "MATCH (n:U) RETURN count(n) AS c";
   t.same(await rows(`USE graph.byName('second') ${count}`), ["5"]);
+  const named = `USE graph.byName($g) ${count}`;
+  for (const [g, found] of [
+    ["second", "5"],
+    ["default", "0"],
+    ["second", "5"],
+  ]) {
+    t.same(await rows(named, undefined, { g }), [found], "a plan is of use for its graph only");
+  }
+  t.same(await rows(`${named} UNION ALL ${named}`, undefined, { g: "second" }), ["5", "5"]);
+  t.match(await failure(named, { g: "third" }), /graph "third" does not exist/);
+  t.match(await failure(named, { g: 3 }), /graph.byName\(\) takes a string/);
+  t.match(await failure(named), /parameter \$g has no value/);
   t.same(await rows(`USE second ${count} UNION ALL USE second ${count}`), ["5", "5"]);
   t.same(await rows(`USE second ${count}`, "default"), ["5"], "in place of what the request says");
   t.same([await rows(count), await rows(`USE default ${count}`, "second")], [["0"], ["0"]]);

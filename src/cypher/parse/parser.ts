@@ -3,6 +3,7 @@
 import { propertyTypeProblem } from "../../values/cypher-type.js";
 import { administrationRefused, COMMAND_WORDS_MAX } from "./administration.js";
 import type { Expr, LabelExpr, Query } from "./ast.js";
+import { textOfGraph } from "./queries.js";
 import { ShowParser } from "./show.js";
 import type {
   CreateConstraintCommand,
@@ -12,6 +13,7 @@ import type {
   SchemaName,
   SchemaSubject,
   Statement,
+  UsedGraph,
 } from "./statement-ast.js";
 
 const isEmptyConfig = (key: string, value: Expr): boolean =>
@@ -37,10 +39,14 @@ export class Parser extends ShowParser {
   }
 
   /** A part of a UNION without USE would be about another graph in Neo4j. */
-  private requireUse({ parts }: Query, graph: string): void {
+  private requireUse({ parts }: Query, graph: UsedGraph): void {
     const bare = parts.slice(1).find(({ position }) => !/^USE\b/i.test(this.text.slice(position, position + 4)));
     if (bare === undefined) return;
-    throw this.error(bare.position, "InvalidClauseComposition", `expected USE ${graph} in each part of the UNION`);
+    throw this.error(
+      bare.position,
+      "InvalidClauseComposition",
+      `expected USE ${textOfGraph(graph)} in each part of the UNION`,
+    );
   }
 
   /** `CYPHER 5 runtime = slotted`: which of Neo4j's versions and runtimes is meant, which is all the same here. */

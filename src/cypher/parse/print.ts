@@ -15,7 +15,8 @@ import { ExprPrinter, printDotted, printName, printVariable } from "./print-expr
 import type { SchemaCommand, SchemaName, SchemaSubject, Statement } from "./statement-ast.js";
 
 export function printCypher({ mode, graph, body }: Statement): string {
-  const use = graph === undefined ? "" : `USE ${quoted(graph)} `;
+  const used = typeof graph === "object" ? `graph.byName($${quoted(graph.parameter)})` : quoted(graph ?? "");
+  const use = graph === undefined ? "" : `USE ${used} `;
   const prefix = mode === "run" ? "" : `${mode.toUpperCase()} `;
   return prefix + (body.kind === "query" ? printQuery(body, use) : use + printSchema(body));
 }

@@ -21,6 +21,7 @@ import { ClausePartsParser } from "./clause-parts.js";
 import { EVERYTHING } from "./composed-queries.js";
 import { importedByWith } from "./imported-by-with.js";
 import { hintOfShow } from "./show-hints.js";
+import type { UsedGraph } from "./statement-ast.js";
 import { writingClauses } from "./writing-procedures.js";
 import { endless, wrongInMatch } from "./written-patterns.js";
 
@@ -43,6 +44,10 @@ const PATTERN_WORDS: ReadonlySet<string> = new Set(
 const READING: ReadonlySet<Clause["kind"]> = new Set(["match", "unwind", "call", "subquery-call"]);
 const WRITING: ReadonlySet<Clause["kind"]> = new Set(["create", "merge", "set", "remove", "delete", "foreach"]);
 
+/** As it is written behind USE. */
+export const textOfGraph = (graph: UsedGraph): string =>
+  typeof graph === "string" ? graph : `graph.byName($${graph.parameter})`;
+
 export abstract class QueryParser extends ClausePartsParser {
   /** The token with which the statement begins, behind a prefix. */
   protected begin = 0;
@@ -51,15 +56,15 @@ export abstract class QueryParser extends ClausePartsParser {
   protected abstract query(open: boolean): Query;
 
   /** What USE at the beginning of the statement names. */
-  private graph: string | null = null;
+  private graph: UsedGraph | null = null;
 
   /** `USE graph`, `USE graph.byName('graph')`; null: it is not there. A statement is about one graph. */
-  protected used(isFirst: boolean): string | null {
+  protected used(isFirst: boolean): UsedGraph | null {
     const position = this.position();
     if (!this.acceptKeyword("USE")) return null;
     const name = this.graphName();
     if (isFirst) this.graph = name;
-    if (name === this.graph) return name;
+    if (this.graph !== null && textOfGraph(name) === textOfGraph(this.graph)) return name;
     throw this.error(
       position,
       "InvalidClauseComposition",
@@ -67,7 +72,7 @@ export abstract class QueryParser extends ClausePartsParser {
     );
   }
 
-  private graphName(): string {
+  private graphName(): UsedGraph {
     const isFunction = this.isNextWord("GRAPH") && this.kinds[this.at + 1] === "." && this.kinds[this.at + 3] === "(";
     if (!isFunction) return this.dottedName("the name of a graph");
     this.at += 2;
@@ -75,15 +80,15 @@ export abstract class QueryParser extends ClausePartsParser {
     this.expect("(");
     const position = this.position();
     const name = this.expression();
-    if (name.kind !== "string") {
+    if (name.kind !== "string" && name.kind !== "parameter") {
       throw this.error(
         position,
         "UnexpectedSyntax",
-        "graph.byName() takes a string alone, because the graph has to be known before the statement runs",
+        "graph.byName() takes a string or a parameter, because the graph has to be known before the statement runs",
       );
     }
     this.expect(")");
-    return name.value;
+    return name.kind === "string" ? name.value : { parameter: name.name };
   }
 
   /** A part of a UNION. */

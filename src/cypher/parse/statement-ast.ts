@@ -1,11 +1,14 @@
 /** The syntax tree of whole statements: queries, and commands about indexes and constraints. */
 import type { Expr, Node, Parameter, Query, Variable } from "./ast.js";
 
+/** A name, or a parameter that has it. */
+export type UsedGraph = string | { readonly parameter: string };
+
 /** One text: Cypher has one statement per text. */
 export interface Statement {
   readonly mode: "run" | "explain" | "profile";
   /** USE: the graph that it is about, in place of the one that the request names. */
-  readonly graph?: string;
+  readonly graph?: UsedGraph;
   readonly body: Query | SchemaCommand;
   /** Names of the parameters, in the order of their first use. */
   readonly parameters: readonly string[];

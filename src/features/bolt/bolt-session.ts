@@ -3,6 +3,7 @@
  * as HTTP's routes do. Owned by bolt-sessions.ts; one request at a time.
  */
 import type { Request } from "../../actor/request.js";
+import type { BoltRoutes } from "../../protocol/bolt/bolt-routes.js";
 import { boltError, writeFailure } from "../../protocol/bolt/failure-message.js";
 import { ASK, type BoltVersion, TELL } from "../../protocol/bolt/message-tags.js";
 import type { NotificationFilter } from "../../protocol/bolt/notification-filter.js";
@@ -27,8 +28,7 @@ import type { Dialect } from "./value-writer.js";
 export interface OpenOptions {
   readonly version: BoltVersion;
   readonly utc: boolean;
-  /** Where the client is told to connect to. */
-  readonly address: string;
+  readonly routes: BoltRoutes;
   readonly notifications: NotificationFilter;
 }
 
@@ -380,8 +380,12 @@ export class BoltSession implements RowSink {
 
   routingTable(database: string | null): RoutingTable {
     const { graph } = databaseNamed(this.client.request, database ?? "");
-    const addresses = [this.options.address];
-    const servers = ["WRITE", "READ", "ROUTE"].map((role) => ({ role, addresses }));
+    const { owner, nodes } = this.options.routes;
+    const servers = [
+      { role: "WRITE", addresses: [owner] },
+      { role: "READ", addresses: [owner] },
+      { role: "ROUTE", addresses: nodes },
+    ];
     return { ttl: ROUTES_SECONDS, db: this.databaseName(graph, database ?? ""), servers };
   }
 

@@ -11,8 +11,8 @@ import { floatValue, type Variant } from "../../../values/variant.js";
 import { isList, variantFromJson, variantToJson, variantToText } from "../../../values/variant-format.js";
 import type { ScalarFunction } from "../expr.js";
 import { linearRegExp } from "../functions/linear-regexp.js";
-import { compareVariants, numberOf } from "../variant-order.js";
-import { distinct, extreme, integerIn, keyOf, listIn, mapIn, textIn } from "./argument-parts.js";
+import { numberOf } from "../variant-order.js";
+import { distinct, extreme, integerIn, keyOf, listIn, mapIn, sorted, textIn } from "./argument-parts.js";
 import { add, checkTextLength, isNumber } from "./arithmetic.js";
 import { equals } from "./comparison.js";
 import { scalarText } from "./conversion.js";
@@ -62,7 +62,7 @@ function sortedBy(list: readonly Variant[], property: string): Variant {
   const ascending = property.startsWith("^");
   const name = ascending ? property.slice(1) : property;
   const of = (item: Variant) => mapIn("apoc.coll.sortMaps", item).get(name) ?? null;
-  return [...list].sort((a, b) => (ascending ? 1 : -1) * compareVariants(of(a), of(b)));
+  return sorted(list, ascending ? 1 : -1, of);
 }
 
 function frequencies(list: readonly Variant[]): Variant {
@@ -91,7 +91,7 @@ const COLL: readonly ScalarFunction[] = [
   cypherFn("apoc.coll.min", 1, (list) => extreme("apoc.coll.min", list, -1)),
   cypherFn("apoc.coll.max", 1, (list) => extreme("apoc.coll.max", list, 1)),
   ofList("apoc.coll.toSet", distinct),
-  ofList("apoc.coll.sort", (list) => [...list].sort(compareVariants)),
+  ofList("apoc.coll.sort", (list) => sorted(list)),
   ofList("apoc.coll.reverse", (list) => [...list].reverse()),
   cypherFn("apoc.coll.sortMaps", 2, (list, name) =>
     sortedBy(listIn("apoc.coll.sortMaps", list), textIn("apoc.coll.sortMaps", name)),

@@ -5,8 +5,7 @@ import { cypherError } from "../../../values/cypher-error.js";
 import type { Variant } from "../../../values/variant.js";
 import { isList } from "../../../values/variant-format.js";
 import type { ScalarFunction } from "../expr.js";
-import { compareVariants } from "../variant-order.js";
-import { distinct, extreme, integerIn, listIn } from "./argument-parts.js";
+import { distinct, extreme, integerIn, listIn, sorted } from "./argument-parts.js";
 import { equals } from "./comparison.js";
 import { cypherFn, cypherFns } from "./define.js";
 
@@ -56,5 +55,5 @@ export const COLL_FUNCTIONS: readonly ScalarFunction[] = [
   cypherFn("coll.max", 1, (list) => extreme("coll.max", list, 1)),
   cypherFn("coll.min", 1, (list) => extreme("coll.min", list, -1)),
   cypherFn("coll.remove", 2, remove),
-  cypherFn("coll.sort", 1, (list) => listIn("coll.sort", list).toSorted(compareVariants)),
+  cypherFn("coll.sort", 1, (list) => sorted(listIn("coll.sort", list))),
 ];
