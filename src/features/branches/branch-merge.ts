@@ -54,7 +54,7 @@ interface Wanted {
 }
 
 /** Rows that are written in a turn. */
-const ROWS_AT_ONCE = 32;
+const ROWS_AT_ONCE = 8;
 /** A merge begins again when somebody writes meanwhile, as the server does that analyses a table: so often at most. */
 const ATTEMPTS_MAX = 3;
 /** Conflicts that an answer shows. */

@@ -74,7 +74,7 @@ async function* inPlace(
 }
 
 /** Entries that are read of each side at a time. */
-const ENTRIES_AT_ONCE = 128;
+const ENTRIES_AT_ONCE = 48;
 
 async function* sideBySide(comparison: Comparison, pair: TablePair): AsyncIterable<readonly Difference[]> {
   const { before, after } = comparison;

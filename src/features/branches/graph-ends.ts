@@ -12,7 +12,7 @@ import { encodeKey } from "../../storage/key-codec.js";
 import type { Row } from "./row-changes.js";
 
 /** Rows that are looked at in a turn. */
-const ROWS_AT_ONCE = 32;
+const ROWS_AT_ONCE = 8;
 
 /** What is to be written of a graph, by ids. */
 interface Written {

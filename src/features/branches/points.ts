@@ -74,7 +74,7 @@ export function cursorAt(layers: LayeredEngine, { sequence }: Point, range: KeyR
 }
 
 /** Keys that are read of one place at a time. */
-const KEYS_AT_ONCE = 256;
+const KEYS_AT_ONCE = 48;
 
 /**
  * Keys beginning with `rest` (what comes after the tenant) whose entries two states may have differently, in order,

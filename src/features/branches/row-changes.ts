@@ -41,7 +41,7 @@ export interface BranchTables {
   readonly changed: readonly TableDef[];
 }
 
-const KEYS_AT_ONCE = 256;
+const KEYS_AT_ONCE = 48;
 
 /** They began with what the last merge of definitions left, or else with the fork. */
 export async function branchTables(

@@ -35,7 +35,9 @@ type Wanted = BodyOf<"history.undo">;
 type ShownRow = ResponseOf<"history.undo">["rows"][number];
 
 /** Entries that are looked at in a turn. */
-const ENTRIES_AT_ONCE = 256;
+const ENTRIES_AT_ONCE = 48;
+/** Rows that the condition is asked of at a time. */
+const DIFFERENCES_AT_ONCE = 256;
 
 /** `commit`: absent, the answer is the request's own. `rowsMax`: rows that are shown. */
 export async function undo(
@@ -149,7 +151,7 @@ async function* differencesOf(undoing: Undoing, merge: RowMerge): AsyncIterable<
     const now = merge.find(table, key);
     if (sameRow(table, now, then)) continue;
     found.push({ key, now, then });
-    if (found.length < ENTRIES_AT_ONCE) continue;
+    if (found.length < DIFFERENCES_AT_ONCE) continue;
     yield found;
     found = [];
   }
@@ -167,17 +169,17 @@ async function* rowsToRestore(undoing: Undoing): AsyncIterable<RowToRestore> {
   const { number } = request.tenant;
   const [own, old] = [rowPrefix(number, storageOf(table)), rowPrefix(number, storageOf(before))];
   const layout = layoutOf(before);
-  const rowAt = (key: Uint8Array): Row | null => {
-    const record = engine.get(movedTo(old, key));
-    return record === undefined ? null : rowOfRecord(layout, record);
-  };
+  const rowOf = (record: Uint8Array | undefined): Row | null =>
+    record === undefined ? null : rowOfRecord(layout, record);
   if (Buffer.compare(own, old) === 0) {
     let last: Uint8Array = new Uint8Array(0);
     for (let from: Uint8Array | null = null; ; await request.yieldTurn()) {
       const { keys, next } = layersOf(request).writtenSince(prefixRange(own), stamp.sequence, from, ENTRIES_AT_ONCE);
       requireKept(undoing);
       // A key's entries are neighbours, so one that was seen comes first.
-      for (const key of distinct(keys)) if (Buffer.compare(key, last) !== 0) yield { key, row: rowAt(key) };
+      const some = distinct(keys).filter((key) => Buffer.compare(key, last) !== 0);
+      const records = engine.getMany(some);
+      for (const [i, key] of some.entries()) yield { key, row: rowOf(records[i]) };
       last = keys.at(-1) ?? last;
       if (next === null) return;
       from = next;
@@ -188,7 +190,7 @@ async function* rowsToRestore(undoing: Undoing): AsyncIterable<RowToRestore> {
     yield { key: movedTo(own, key), row: rowOfRecord(layout, record) };
   }
   for await (const [key] of entriesIn(tx.scan(prefixRange(own)), request)) {
-    if (rowAt(key) === null) yield { key, row: null };
+    if (engine.get(movedTo(old, key)) === undefined) yield { key, row: null };
   }
 }
 
