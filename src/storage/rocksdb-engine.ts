@@ -8,6 +8,7 @@
 import { mkdirSync } from "node:fs";
 import { DbError } from "../protocol/errors.js";
 import type { EngineMetrics } from "../protocol/thread-metrics.js";
+import { lowerCompactionPriority } from "./compaction-priority.js";
 import type { Engine } from "./engine.js";
 import { keyAfter } from "./keys.js";
 import { KnownGaps } from "./known-gaps.js";
@@ -64,6 +65,7 @@ export class RocksEngine implements Engine {
     const binding = loadBinding();
     mkdirSync(options.directory, { recursive: true });
     const db = await opened(binding, options);
+    lowerCompactionPriority();
     return new RocksEngine(binding, db, options);
   }
 
