@@ -71,6 +71,12 @@ export function graphsOf(view: CatalogView): readonly GraphTables[] {
   });
 }
 
+/** Names of all graphs. The default one is made when it is first used, which may be now. */
+export function graphNamesOf(view: CatalogView): readonly string[] {
+  const known = graphsOf(view).map(({ name }) => name);
+  return known.includes(DEFAULT_GRAPH) ? known : [DEFAULT_GRAPH, ...known];
+}
+
 /** The graph that the table is part of, by its definition; null: none. */
 export function graphDefOf({ collection }: TableDef): GraphDef | null {
   return collection?.kind === "graph" ? collection : null;

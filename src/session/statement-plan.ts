@@ -2,7 +2,7 @@
  * From a statement's text to something that can run: parse → bind → optimize → compile. The result is immutable,
  * cached by plan-cache.ts and shared by all runs.
  */
-import { DEFAULT_GRAPH, type GraphTables, graphsOf } from "../catalog/graph.js";
+import { type GraphTables, graphNamesOf } from "../catalog/graph.js";
 import { permissionDenied } from "../catalog/rights.js";
 import type { Privilege } from "../catalog/role.js";
 import type { StatisticsSource } from "../catalog/statistics.js";
@@ -209,11 +209,7 @@ function planCypher(
   names: Names,
   statistics: StatisticsSource,
 ): StatementPlan {
-  const graphNames = (): readonly string[] => {
-    const known = graphsOf(names.catalog).map(({ name }) => name);
-    // It is made when it is first used, which may be now.
-    return known.includes(DEFAULT_GRAPH) ? known : [DEFAULT_GRAPH, ...known];
-  };
+  const graphNames = (): readonly string[] => graphNamesOf(names.catalog);
   const waits = hasOverrun === true;
   const given = givenIn(params);
   const bound = bindCypher(statement, sql, { graph, guard: guardOf(graph, names), graphNames, given });

@@ -246,6 +246,8 @@ t.test("another user takes the connection over", async (t) => {
   await client.closed();
 });
 
+const routeFor = (extra: { readonly imp_user: string }) => message("route", { address: "x:1" }, [], extra);
+
 t.test("databases are graphs", async (t) => {
   await server.expect(201, "POST", "/v1/graph/graphs", { name: "second" });
   const client = await BoltClient.open(server);
@@ -254,7 +256,15 @@ t.test("databases are graphs", async (t) => {
   t.same([await count("second"), await count("system.second"), await count("default")], [[[1]], [[1]], [[0]]]);
   t.same([await count("neo4j"), await count("system")], [[[0]], [[0]]], "names that tools ask for");
   for (const db of ["third", "acme.default"]) t.equal(await count(db), "Neo.ClientError.Database.DatabaseNotFound");
-  t.equal(await client.rows("RETURN 1", {}, { imp_user: "acme-user" }), "Neo.ClientError.Security.Forbidden");
+  const other = { imp_user: "acme-user" };
+  for (const message of [run("RETURN 1", {}, other), begin(other), routeFor(other)]) {
+    t.equal(codeOf(await client.ask(message)), "Neo.ClientError.Security.Forbidden", "another user");
+    await client.ask(reset);
+  }
+  const itself = { imp_user: "admin" };
+  t.same(await client.rows("RETURN 1", {}, itself), [[1]], "the user itself");
+  t.equal((await client.ask(routeFor(itself))).kind, "success");
+  t.equal(codeOf(await client.ask(run("RETURN 1", {}, { imp_user: 5 }))), "Neo.ClientError.Request.Invalid");
   client.close();
 });
 
@@ -423,7 +433,11 @@ t.test("transactions are listed, and ended from outside", async (t) => {
     "SHOW TRANSACTIONS YIELD transactionId AS id, currentQuery AS q WHERE q = $q RETURN id",
     { q: ENDLESS },
   )) as [[string]];
-  t.match(await bosses.rows("TERMINATE TRANSACTIONS $ids", { ids: ending[0] }), [[/./, "watched-user", /terminated/]]);
+  const combined = `SHOW TRANSACTIONS YIELD * WHERE currentQuery = $q AND username = 'watched-user'
+    TERMINATE TRANSACTIONS transactionId YIELD transactionId AS id, message`;
+  t.match(await bosses.rows(`${combined} RETURN id, username, message`, { q: ENDLESS }), [
+    [ending[0]![0], "watched-user", "Transaction terminated."],
+  ]);
   t.equal(codeOf((await own.receive())!), "Neo.ClientError.Transaction.TransactionTerminated", "what runs ends, too");
   await own.ask(reset);
   t.same(await own.rows("RETURN 4"), [[4]], "the session goes on");

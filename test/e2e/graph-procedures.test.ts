@@ -128,6 +128,48 @@ t.test("what libraries ask of APOC about a graph", async (t) => {
   ]);
 });
 
+t.test("db.stats counts the graph, and collects no statements", async (t) => {
+  const [[section, data]] = await rows("CALL db.stats.retrieve('graph counts')");
+  t.equal(section, "GRAPH COUNTS");
+  t.same(data.nodes, [
+    { count: 3 },
+    { label: "Person", count: 2 },
+    { label: "Poet", count: 1 },
+    { label: "Thing", count: 1 },
+  ]);
+  t.same(data.relationships.slice(0, 5), [
+    { count: 2 },
+    { relationshipType: "KNOWS", count: 1 },
+    { relationshipType: "LIKES", count: 1 },
+    { relationshipType: "KNOWS", startLabel: "Person", count: 1 },
+    { relationshipType: "LIKES", startLabel: "Person", count: 1 },
+  ]);
+  t.ok(data.relationships.some((each: { endLabel?: string }) => each.endLabel === "Poet"));
+  t.same([data.indexes.length, data.constraints.length], [3, 2]);
+  const [[, tokens]] = await rows("CALL db.stats.retrieve('TOKENS', {})");
+  t.match(tokens, { labels: ["Person", "Poet", "Thing"], relationshipTypes: ["KNOWS", "LIKES"] });
+  t.same(await rows("CALL db.stats.status()"), [["QUERIES", "idle", {}]]);
+  t.match(await rows("CALL db.stats.stop('QUERIES')"), [["QUERIES", true, /idle/]]);
+  t.match(await rows("CALL db.stats.clear('QUERIES')"), [["QUERIES", true, /no data/]]);
+  for (const call of ["collect('QUERIES')", "retrieve('QUERIES')"]) {
+    t.match((await send(`CALL db.stats.${call}`)).body.error, { message: /query\.slow_ms.*SHOW TRANSACTIONS/ }, call);
+  }
+  t.match((await send("CALL db.stats.retrieve('NOTHING')")).body.error.message, /'GRAPH COUNTS' or 'TOKENS'/);
+});
+
+t.test("SHOW TRANSACTIONS, filtered and combined", async (t) => {
+  t.same(await rows("SHOW TRANSACTIONS YIELD * WHERE username = 'nobody'"), []);
+  t.same(await rows("SHOW TRANSACTIONS YIELD * WHERE username = 'nobody' RETURN count(*)"), [[0]]);
+  const ended = "TERMINATE TRANSACTIONS 'default-transaction-0-0' YIELD transactionId AS id, message";
+  t.same(await rows(`${ended} SHOW TRANSACTIONS id YIELD username`), [], "no row for what is not there");
+  t.same(await rows(`${ended} TERMINATE TRANSACTION id YIELD username AS u`), [
+    ["default-transaction-0-0", "Transaction not found.", null],
+  ]);
+  const mistake = async (text: string) => (await send(text)).body.error.message;
+  t.match(await mistake("SHOW TRANSACTIONS YIELD transactionId AS id TERMINATE TRANSACTIONS id"), /expected YIELD/);
+  t.match(await mistake("SHOW TRANSACTIONS YIELD username TERMINATE TRANSACTIONS YIELD message"), /the ids of trans/);
+});
+
 t.test("SHOW CONSTRAINTS of tables", async (t) => {
   await rows("CREATE TABLE parent (id int PRIMARY KEY)");
   await rows("CREATE TABLE child (id int PRIMARY KEY, of int CONSTRAINT up REFERENCES parent, CHECK (id > 0))");

@@ -356,7 +356,10 @@ export const BESIDE_KINDS: readonly Asked[] = [
   "NOTIFY board, 'x'",
   "MATCH (n) RETURN count(n)",
   "CALL db.labels()",
+  "MATCH (n) CALL apoc.neighbors.byhop.count(n, '>', 2) YIELD value RETURN value",
+  "CALL db.stats.retrieve('GRAPH COUNTS')",
   "SHOW TRANSACTIONS",
+  "SHOW TRANSACTIONS YIELD transactionId AS id WHERE id = 'x' TERMINATE TRANSACTIONS id YIELD message",
 ];
 
 /** Refused, or passed over, because of a hidden row: with nothing of that row. */

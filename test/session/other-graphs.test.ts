@@ -57,6 +57,13 @@ t.test("the default graph is one before its first use", async (t) => {
   ]);
 });
 
+t.test("functions about graphs", async (t) => {
+  t.same(await rows("UNWIND graph.names() AS name RETURN name"), ["default"]);
+  t.same(await rows("RETURN size(keys(graph.propertiesByName('default'))) AS n"), ["0"]);
+  t.match(await failure("RETURN graph.propertiesByName('nowhere') AS p"), /graph "nowhere" does not exist/);
+  t.match(await failure("RETURN graph.propertiesByName(5) AS p"), /string/);
+});
+
 t.test("USE names the graph of all that follows", async (t) => {
   const tx = db.tenant.partition.shard.begin({ readOnly: false });
   db.tenant.catalog.change(tx, (editor) => createGraph(editor, "second", 1));
@@ -76,6 +83,7 @@ t.test("USE names the graph of all that follows", async (t) => {
   t.match(await failure(named, { g: "third" }), /graph "third" does not exist/);
   t.match(await failure(named, { g: 3 }), /graph.byName\(\) takes a string/);
   t.match(await failure(named), /parameter \$g has no value/);
+  t.same(await rows("UNWIND graph.names() AS name RETURN name ORDER BY name"), ["default", "second"]);
   t.same(await rows(`USE second ${count} UNION ALL USE second ${count}`), ["5", "5"]);
   t.same(await rows(`USE second ${count}`, "default"), ["5"], "in place of what the request says");
   t.same([await rows(count), await rows(`USE default ${count}`, "second")], [["0"], ["0"]]);

@@ -12,11 +12,13 @@ import { type Binding, contextOf, type QueryResult, type Rows } from "./binding.
 import { DATABASE_PROCEDURES } from "./database-procedures.js";
 import { GRAPH_PROCEDURES } from "./graph-procedures.js";
 import { INDEX_PROCEDURES, nearest } from "./index-procedures.js";
+import { NEIGHBOR_PROCEDURES } from "./neighbor-procedures.js";
 import { type Procedure, type ProcedureRegistry, registeredProcedure, registeredProcedures } from "./procedure.js";
 import { filtered, joined, NO_ROWS, ONE_ROW, only, resultOf } from "./rows.js";
 import { SCHEMA_PROCEDURES } from "./schema-procedures.js";
 import { serverProcedures } from "./server-procedures.js";
 import { SETTING_PROCEDURES } from "./setting-procedures.js";
+import { STATS_PROCEDURES } from "./stats-procedures.js";
 import { NO_VARIABLES, type Variable, type Variables } from "./variables.js";
 
 /** All that can be called, by name. */
@@ -32,7 +34,9 @@ const byName = new Map(
     ...SCHEMA_PROCEDURES,
     ...DATABASE_PROCEDURES,
     ...SETTING_PROCEDURES,
+    ...STATS_PROCEDURES,
     ...APOC_PROCEDURES,
+    ...NEIGHBOR_PROCEDURES,
     ...serverProcedures(allProcedures),
   ].map((procedure) => [procedure.name.toLowerCase(), procedure]),
 );

@@ -14,7 +14,7 @@ import type { CountAll, Expr as ExprNode, FunctionCall, MatchClause, Query } fro
 import { parseCypher } from "../parse/parse.js";
 import { type SemanticErrorDetail, type SyntaxErrorDetail, syntaxError } from "../parse/syntax-error.js";
 import { type GivenParameters, givenValue } from "./given-parameters.js";
-import { NO_VARIABLES, type Variables } from "./variables.js";
+import type { Variable, Variables } from "./variables.js";
 
 /** What a statement is bound against. */
 export interface CypherContext {
@@ -132,11 +132,12 @@ export class Binding {
   }
 
   /** Of a query that a procedure is made of. */
-  query(text: string): Plan {
+  query(text: string, given: ReadonlyMap<string, Expr> = new Map()): Plan {
     const { body } = parseCypher(text);
     if (body.kind !== "query") throw new Error("a procedure is made of a query");
     const { deletes } = this;
-    const { plan } = this.bind.query(body, NO_VARIABLES, this);
+    const scope = new Map([...given].map(([name, expr]): [string, Variable] => [name, { kind: "value", expr }]));
+    const { plan } = this.bind.query(body, scope, this);
     this.deletes = deletes;
     return plan;
   }

@@ -20,6 +20,10 @@ const SENTENCES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     stDevP: "The standard deviation of a whole population.",
     sum: "The sum of the values.",
   },
+  Graph: {
+    "graph.names": "The names of the tenant's graphs.",
+    "graph.propertiesByName": "The properties of a graph, of which there are none.",
+  },
   List: {
     "coll.distinct": "A list with each item once.",
     "coll.flatten": "The items of lists in a list, one level deep or as many as a number says.",

@@ -56,6 +56,8 @@ const TYPES: ReadonlyMap<string, FunctionTypes> = new Map([
   ...each("relationships rels", typed([["path"]], listOf(RELATIONSHIP))),
   ...each("properties", typed([[...ENTITY, "map"]], MAP)),
   ...each("keys", typed([[...ENTITY, "map"]], listOf(STRING))),
+  ...each("graph.names", typed([], listOf(STRING))),
+  ...each("graph.propertiesbyname", typed([TEXT], MAP)),
   ...each("size", typed([["list", "string"]], INTEGER)),
   ...each("char_length character_length", typed([TEXT], INTEGER)),
   ...each("head last", typed([["list"]], itemOfFirst)),

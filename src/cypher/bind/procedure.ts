@@ -16,8 +16,8 @@ export interface ProcedureStatement {
   readonly guard: GraphGuard | null;
   /** Of all graphs of the tenant. */
   graphNames(): readonly string[];
-  /** The rows of a query of Cypher that only reads, without parameters and without variables of the statement. */
-  query(text: string): Plan;
+  /** The rows of a query of Cypher that only reads, without parameters; `given`: the variables that it begins with. */
+  query(text: string, given?: ReadonlyMap<string, Expr>): Plan;
   /**
    * The value of a constant, or of a parameter: then the plan fits only runs with that value. Undefined: only a run
    * tells. Throws ParameterMissing.

@@ -55,9 +55,11 @@ export abstract class PatternParser extends AtomParser {
       this.leave();
       return { ...inner, position, ...(where !== null && { where }) };
     }
+    this.refuseNamedPart();
     const start = this.groupBegins() ? this.noNode() : this.node();
     const steps: PathStep[] = [];
     for (;;) {
+      this.refuseNamedPart();
       if (this.groupBegins()) steps.push(this.group());
       else if (this.isDash(this.at) || this.isLeft(this.at)) {
         const relationship = this.relationship();
@@ -105,6 +107,14 @@ export abstract class PatternParser extends AtomParser {
 
   private groupBegins(): boolean {
     return this.kind === "(" && this.kinds[this.at + 1] === "(";
+  }
+
+  /** `(p = (a)-->(b))`. */
+  private refuseNamedPart(): void {
+    if (this.kind !== "(" || !this.isVariable(this.at + 1) || this.kinds[this.at + 2] !== "=") return;
+    const what =
+      "a part of a path has no name, as in Neo4j: name the whole path before it, or the nodes and relationships inside";
+    throw this.error(this.position(this.at + 1), "UnexpectedSyntax", what);
   }
 
   /** Whether a quantifier follows the parentheses that open here. */

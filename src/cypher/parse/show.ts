@@ -3,6 +3,7 @@
  * TRANSACTIONS, as queries that call the procedure with the same rows. Extended by parser.ts.
  *
  *   SHOW VECTOR INDEXES YIELD name WHERE name = $n       CALL db.indexes('VECTOR') YIELD name WHERE name = $n
+ *   SHOW TRANSACTIONS YIELD … TERMINATE TRANSACTIONS …   CALL dbms.listTransactions() YIELD … CALL dbms.kill…
  *   SHOW CONSTRAINTS YIELD * ORDER BY name RETURN name   CALL db.constraints() YIELD * WITH * ORDER BY name RETURN name
  */
 import type { CallClause, Clause, Expr, ProjectionClause, Query } from "./ast.js";
@@ -11,6 +12,10 @@ import { EVERYTHING } from "./composed-queries.js";
 
 const SETTINGS = "dbms.settings";
 const TRANSACTIONS = "dbms.listTransactions";
+const ENDED_TRANSACTIONS = "dbms.killTransactions";
+
+type Shown = Pick<CallClause, "kind" | "procedure" | "args" | "position">;
+type Yields = NonNullable<CallClause["yields"]>;
 
 const LISTS: Readonly<Record<string, string>> = {
   INDEX: "db.indexes",
@@ -71,10 +76,11 @@ const NEED_A_WORD: ReadonlySet<string> = new Set(["dbms.defaultDatabase", "dbms.
 
 const FILTER_WORDS_MAX = 3;
 
-/** The columns that YIELD names, as it names them; of `*` all. */
-function inOrder(yields: CallClause["yields"]): Partial<ProjectionClause> {
-  if (yields === null || yields === "*") return {};
-  const items = yields.map(({ variable }) => {
+/** The columns that YIELDs name, as they name them; of `*` all. */
+function inOrder(yields: readonly Yields[]): Partial<ProjectionClause> {
+  const named = yields.flatMap((each) => (each === "*" ? [] : each));
+  if (yields.length === 0 || yields.includes("*")) return {};
+  const items = named.map(({ variable }) => {
     const { name, position } = variable;
     return { expr: variable, alias: null, name, position };
   });
@@ -85,13 +91,38 @@ export abstract class ShowParser extends ComposedParser {
   /** `TERMINATE TRANSACTIONS 'id', …`; null: it is not there. */
   protected terminateCommand(): Query | null {
     const position = this.position();
-    const isOne = this.wordAt(this.at + 1) === "TRANSACTION";
-    if (this.wordAt(this.at) !== "TERMINATE" || (!isOne && this.wordAt(this.at + 1) !== "TRANSACTIONS")) return null;
+    if (!this.isOfTransactions("TERMINATE")) return null;
     this.at += 2;
-    const ids = this.namedOnes();
-    if (ids === null) throw this.expected("the ids of transactions, as SHOW TRANSACTIONS gives them");
-    const clauses = this.shown({ kind: "call", procedure: "dbms.killTransactions", args: [ids], position });
+    const clauses = this.shown(this.terminated(this.namedOnes(), position));
     return this.sequence({ kind: "query", parts: [{ clauses, position }], all: false, position }, false);
+  }
+
+  private isOfTransactions(command: "SHOW" | "TERMINATE"): boolean {
+    return this.wordAt(this.at) === command && /^TRANSACTIONS?$/.test(this.wordAt(this.at + 1));
+  }
+
+  private terminated(ids: Expr | null, position: number): Shown {
+    if (ids === null) throw this.expected("the ids of transactions, as SHOW TRANSACTIONS gives them");
+    return { kind: "call", procedure: ENDED_TRANSACTIONS, args: [ids], position };
+  }
+
+  /** SHOW or TERMINATE TRANSACTIONS right behind another one, for each of its rows; null: it is not there. */
+  private nextOfTransactions({ procedure }: Shown): Shown | null {
+    if (procedure !== TRANSACTIONS && procedure !== ENDED_TRANSACTIONS) return null;
+    const position = this.position();
+    const isEnding = this.isOfTransactions("TERMINATE");
+    if (!isEnding && !this.isOfTransactions("SHOW")) return null;
+    this.at += 2;
+    const ids = this.namedOnes() ?? this.columnOfIds();
+    if (isEnding) return this.terminated(ids, position);
+    return { kind: "call", procedure: TRANSACTIONS, args: ids === null ? [] : [ids], position };
+  }
+
+  /** A column of the command before, whose rows have an id each; null: nothing is named. */
+  private columnOfIds(): Expr | null {
+    if (this.kind !== "word" || ["YIELD", "WHERE", ""].includes(this.wordAt(this.at))) return null;
+    const id = this.expression();
+    return { kind: "list", items: [id], position: id.position };
   }
 
   /** null: this is no SHOW, or one of what only SQL lists. */
@@ -143,14 +174,17 @@ export abstract class ShowParser extends ComposedParser {
     return this.kinds[at] === "word" ? this.word(at).toUpperCase() : "";
   }
 
-  /** `[YIELD …] [ORDER BY …] [SKIP …] [LIMIT …] [WHERE …] [RETURN …]` */
-  private shown(call: Pick<CallClause, "kind" | "procedure" | "args" | "position">): Clause[] {
+  /** `[YIELD …] [ORDER BY …] [SKIP …] [LIMIT …] [WHERE …] [RETURN …]`; `before`: what commands before it yield. */
+  private shown(call: Shown, before: readonly Yields[] = []): Clause[] {
     const yields = this.acceptKeyword("YIELD") ? this.yields() : null;
     const between = yields === null ? null : this.ordered(call.position);
     const where = this.optionalWhere();
+    const next = yields === null ? null : this.nextOfTransactions(call);
     const result = yields !== null && this.keyword === "RETURN" ? this.projection("return", this.position()) : null;
     const isHandedOn = yields !== null && this.isNextWord("NEXT");
-    const standalone = between === null && result === null && !isHandedOn;
+    const isOnly = before.length === 0 && next === null;
+    if (!isOnly && yields === null) throw this.expected("YIELD, as each of several commands has it");
+    const standalone = isOnly && between === null && result === null && !isHandedOn;
     const given = yields ?? (where === null ? null : "*");
     const calls: CallClause = {
       ...call,
@@ -160,8 +194,10 @@ export abstract class ShowParser extends ComposedParser {
       standalone,
     };
     if (standalone) return [calls];
-    const listed = { ...EVERYTHING, ...inOrder(yields), kind: "return" as const, position: call.position };
-    return [calls, ...(between === null ? [] : [{ ...between, where }]), result ?? listed];
+    const lines: Clause[] = [calls, ...(between === null ? [] : [{ ...between, where }])];
+    const all = yields === null ? before : [...before, yields];
+    if (next !== null) return [...lines, ...this.shown(next, all)];
+    return [...lines, result ?? { ...EVERYTHING, ...inOrder(all), kind: "return", position: call.position }];
   }
 
   /** WITH * and the order; null: none is given. */

@@ -20,7 +20,7 @@ import { bookmarkOf, checkBookmarks, type Position } from "./bookmarks.js";
 import { databaseNamed, ElsewhereError, graphHere } from "./database-names.js";
 import { LiveBoltSession, type OpenTransaction, type RoutingTable } from "./live-bolt-session.js";
 import type { RowSink } from "./results.js";
-import { databaseOf, type TransactionOptions, transactionOptions } from "./run-options.js";
+import { databaseOf, refuseOtherUser, type TransactionOptions, transactionOptions } from "./run-options.js";
 import { Statements } from "./statements.js";
 import { VARIANTS } from "./value-reader.js";
 import type { Dialect } from "./value-writer.js";
@@ -373,6 +373,7 @@ export class BoltSession implements RowSink {
 
   private route([, bookmarks, context]: Fields): void {
     this.requireIdle("ROUTE");
+    if (context instanceof Map) refuseOtherUser(context, this.username);
     checkBookmarks(bookmarks, this.position);
     const database = databaseOf(context instanceof Map ? context.get("db") : context);
     this.succeed({ rt: { ...this.routingTable(database) } });

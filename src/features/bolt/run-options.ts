@@ -28,10 +28,7 @@ export function transactionOptions(
   }
   if (!(given instanceof Map)) throw invalid("The options of a transaction have to be a map.");
   const said: PackMap = given;
-  const user = said.get("imp_user");
-  if (user !== undefined && user !== null && user !== username) {
-    throw boltError("forbidden", "Neo.ClientError.Security.Forbidden", "A user cannot act as another one.");
-  }
+  refuseOtherUser(said, username);
   const mode = said.get("mode") ?? "w";
   if (mode !== "r" && mode !== "w") throw invalid('"mode" has to be "r" or "w".');
   const timeout = said.get("tx_timeout") ?? 0;
@@ -46,6 +43,15 @@ export function transactionOptions(
     metadata: metadataOf(said.get("tx_metadata")),
     notifications: notificationFilter(said, notifications),
   };
+}
+
+/** Throws forbidden for `imp_user` of anybody but the user itself. Also asked by ROUTE. */
+export function refuseOtherUser(said: PackMap, username: string): void {
+  const user = said.get("imp_user");
+  if (user === undefined || user === null || user === username) return;
+  if (typeof user !== "string") throw invalid('"imp_user" has to be a string.');
+  const message = "A user cannot act as another one, administrators neither: sign in as that user, or with its key.";
+  throw boltError("forbidden", "Neo.ClientError.Security.Forbidden", message);
 }
 
 function metadataOf(given: unknown): VariantMap {

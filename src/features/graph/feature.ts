@@ -1,4 +1,7 @@
 /** The property graph: Cypher, nodes and relationships, algorithms, extraction from text. */
+import { graphNamesOf } from "../../catalog/graph.js";
+import { GRAPH_NAMES } from "../../query/expr/cypher/graph-functions.js";
+import { provideCapability } from "../../session/capabilities.js";
 import type { Feature } from "../feature.js";
 import { ALGORITHM_PROCEDURES } from "./algorithm-procedures.js";
 import { graphAlgorithmHandlers } from "./algorithm-routes.js";
@@ -16,5 +19,6 @@ export const graphFeature = {
     ...graphAlgorithmHandlers,
     ...graphExtractHandlers,
   },
+  provide: () => provideCapability(GRAPH_NAMES, (statement) => graphNamesOf(statement.catalogView())),
   procedures: ALGORITHM_PROCEDURES,
 } satisfies Feature;

@@ -1,9 +1,21 @@
 /** Cypher's functions of nodes, relationships, paths and maps (openCypher 9, "Scalar functions", "List functions"). */
+import { cypherError } from "../../../values/cypher-error.js";
 import { VARIANT } from "../../../values/values.js";
 import { DELETED_MARK, GraphNode, GraphPath, GraphRelationship, type Variant } from "../../../values/variant.js";
+import { Capability, need } from "../capability.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { deletedAccess, isDeletedNode } from "./access.js";
 import { cypherContextFn, cypherFn, wrongArgument } from "./define.js";
+
+/** The graphs of the tenant. */
+export const GRAPH_NAMES = new Capability<readonly string[]>("Only a statement of a tenant can list its graphs.");
+
+/** A graph has no properties, as a graph of Neo4j that was given none. */
+function graphProperties(context: EvalContext, name: Variant): Variant {
+  if (typeof name !== "string") throw wrongArgument("graph.propertiesByName()", "a string", name);
+  if (need(context, GRAPH_NAMES).includes(name)) return new Map();
+  throw cypherError("ArgumentError", "InvalidArgumentValue", `the graph "${name}" does not exist`);
+}
 
 function idOf(name: string): (entity: Variant) => number {
   return (entity) => {
@@ -54,6 +66,8 @@ function pathOf(name: string, value: Variant): GraphPath {
 }
 
 export const GRAPH_FUNCTIONS: readonly ScalarFunction[] = [
+  cypherContextFn("graph.names", [], (context) => need(context, GRAPH_NAMES)),
+  cypherContextFn("graph.propertiesByName", [VARIANT], graphProperties),
   cypherFn("id", 1, id),
   cypherFn("elementId", 1, (entity) => String(elementId(entity))),
   cypherFn("type", 1, typeOf),
