@@ -9,6 +9,7 @@ import { DEFAULT_GRAPH } from "../../src/catalog/graph.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { type GraphFile, importGraph } from "../../src/features/import/graph/graph-import.js";
 import type { ImportClient } from "../../src/features/import/import-rows.js";
+import { SpillArea } from "../../src/query/exec/spill/spill-area.js";
 import { Session } from "../../src/session/session.js";
 import { plainRows } from "../../src/session/sql-result.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
@@ -61,7 +62,9 @@ export async function tesseraSide(): Promise<Side> {
   const shard = await openShardOnDisk(join(directory, "partition-0"), { cacheBytes, recordCacheBytes });
   const pool = taskPool({ name: "graph", threads: 1, waitingMax: 16 });
   const tasks = longTasks(pool, computeProcesses());
-  const partition = new Partition(0, shard, config, () => undefined, sharedByNobody(config, { tasks }));
+  // As in a server: rows of a long load wait in a file for the commit.
+  const spill = new SpillArea(join(directory, "spill"), config.storage.spillBytesMax);
+  const partition = new Partition(0, shard, config, () => undefined, sharedByNobody(config, { tasks, spill }));
   const tenant = partition.tenant(TENANT);
   const options = {
     isolation: null,
