@@ -23,7 +23,7 @@ import { leadOf } from "../protocol/lead.js";
 import { momentBefore, momentNow } from "../protocol/moment.js";
 import { after } from "../query/exec/operator.js";
 import type { Answer } from "../session/answer.js";
-import { pastAt } from "../session/as-of.js";
+import { MomentNotThere, pastAt } from "../session/as-of.js";
 import type { Tenant } from "../session/tenant.js";
 import type { Trace } from "../session/trace.js";
 import { type ActorFeatures, DIRECTORY_TENANT, type HeldRequest } from "./actor-features.js";
@@ -275,6 +275,10 @@ export class Requests {
       return true;
     }
     const request = this.requestOf(frame, route, tenant, work);
+    if (request.ending instanceof MomentNotThere && request.ending.there !== null) {
+      void request.ending.there.then(this.heldRequest(frame, route, tenant, work).resume);
+      return true;
+    }
     try {
       if (this.cancelledEarly.size > 0) request.cancelled = this.cancelledEarly.delete(frame.id);
       request.checkpoint();

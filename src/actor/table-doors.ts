@@ -6,8 +6,9 @@ import type { Input } from "../bodies/validate.js";
 import type { Door, Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
 import { administers } from "../protocol/identity.js";
+import { unlessStopped } from "../protocol/turns.js";
 import type { Answer } from "../session/answer.js";
-import { pastAt } from "../session/as-of.js";
+import { MomentNotThere, pastAt } from "../session/as-of.js";
 import type { Tenant } from "../session/tenant.js";
 import { requireWholeTenant } from "../session/whole-rights.js";
 import type { Branch } from "../storage/branch-list.js";
@@ -86,11 +87,23 @@ export function ofItsMoment(handle: Handle, where: "body" | "query"): Handle {
     if (moment === undefined) return handle(request, input);
     const { tenant, head } = request;
     const hidesMemories = requireWholeTenant(tenant, askerOf(head), "the past", "refused");
-    const past = pastAt(tenant, String(moment), hidesMemories, "as_of");
-    // The answer waits until what it has read is on disk.
-    tenant.sawEverything();
-    return request.inTenant(past, async (placed) => handle(placed, { ...input, [where]: rest }));
+    return whenThere(request, () => pastAt(tenant, String(moment), hidesMemories, "as_of")).then((past) => {
+      // The answer waits until what it has read is on disk.
+      tenant.sawEverything();
+      return request.inTenant(past, async (placed) => handle(placed, { ...input, [where]: rest }));
+    });
   };
+}
+
+async function whenThere(request: Request, past: () => Tenant): Promise<Tenant> {
+  for (;;) {
+    try {
+      return past();
+    } catch (error) {
+      if (!(error instanceof MomentNotThere) || error.there === null) throw error;
+      await unlessStopped(error.there, request);
+    }
+  }
 }
 
 /** The same endpoints, as others reach what only the owner has. */

@@ -172,9 +172,16 @@ function presentView(tenant: Tenant): CatalogView {
   }
 }
 
+/** The engine is taking what was committed up to a moment: ask again when `there` resolves. */
+export class MomentNotThere extends DbError {
+  constructor(readonly there: Promise<void> | null) {
+    super("overloaded", "The moment is being written; retry.");
+  }
+}
+
 /**
- * `text`: a time as in RFC 3339, or the number of a commit. Throws as `stampOfMoment` does, and overloaded for a
- * moment. `field`: where it stands.
+ * `text`: a time as in RFC 3339, or the number of a commit. Throws as `stampOfMoment` does, and MomentNotThere.
+ * `field`: where it stands.
  */
 export function pastAt(tenant: Tenant, text: string, hidesMemories: boolean, field = "X-Tessera-As-Of"): Tenant {
   const isSequence = /^\d+$/.test(text);
@@ -186,7 +193,7 @@ export function pastAt(tenant: Tenant, text: string, hidesMemories: boolean, fie
   const sequence = sequenceOfMoment(tenant, isSequence ? { sequence: Number(text) } : { micros: ms * 1000 });
   const shard = tenant.partition.shard as Shard;
   shard.flush();
-  if (shard.appliedSequence < sequence) throw new DbError("overloaded", "The moment is being written; retry.");
+  if (shard.appliedSequence < sequence) throw new MomentNotThere(shard.hasBacklog ? shard.largeCommitDone() : null);
   return pastOf(tenant, sequence, hidesMemories);
 }
 

@@ -92,3 +92,22 @@ t.test("as_of shows nothing that a role may not see", async (t) => {
   t.equal(status, 403);
   t.notMatch(JSON.stringify(body), '"hidden"');
 });
+
+t.test("a moment that the engine is still taking is waited for", async (t) => {
+  const token = await server.tenant("soon", ["super_admin"]);
+  await rows(token, "CREATE TABLE big (id integer PRIMARY KEY, n integer)");
+  await server.call("POST", "/v1/collections", { name: "note", schema: { fields: [] } }, { token });
+  await server.call("PUT", "/v1/history", { window_seconds: 3600 }, { token });
+  await rows(token, "INSERT INTO big SELECT i, 0 FROM generate_series(1, 6000) AS g(i)");
+  for (let n = 1; n <= 4; n++) {
+    await rows(token, "UPDATE big SET n = n + 1");
+    const now = new Date().toISOString();
+    const headers = { "X-Tessera-As-Of": now };
+    const [byHeader, byField] = await Promise.all([
+      server.call("POST", "/v1/query/execute", { sql: "SELECT sum(n)::int FROM big" }, { token, headers }),
+      server.call("GET", `/v1/collections/note/documents?as_of=${now}`, undefined, { token }),
+    ]);
+    t.match(byHeader, { status: 200, body: { data: { rows: [[6000 * n]] } } });
+    t.match(byField, { status: 200, body: { data: { total: 0 } } });
+  }
+});
