@@ -55,7 +55,7 @@ interface Wanted {
 
 /** Rows that are written in a turn. */
 const ROWS_AT_ONCE = 8;
-/** A merge begins again when somebody writes meanwhile, as the server does that analyses a table: so often at most. */
+/** How often a merge is tried when its branch is written to meanwhile. */
 const ATTEMPTS_MAX = 3;
 /** Conflicts that an answer shows. */
 const CONFLICTS_SHOWN = 100;
