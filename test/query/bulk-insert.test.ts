@@ -110,7 +110,8 @@ for (const modifier of [null, { precision: 5, scale: 2 }, { precision: 2, scale:
       }),
       { numRuns: 1000 },
     );
-    t.ok(read > 100, `${read} were read`);
+    // Of few digits, one in eight or so.
+    t.ok(read > 30, `${read} were read`);
   });
 }
 
