@@ -55,7 +55,7 @@ interface Wanted {
 
 /** Rows that are written in a turn. */
 const ROWS_AT_ONCE = 8;
-/** How often a merge is tried when its branch is written to meanwhile. */
+/** How often a merge is tried: the server itself writes to a branch, statistics of a table that has just changed. */
 const ATTEMPTS_MAX = 3;
 /** Conflicts that an answer shows. */
 const CONFLICTS_SHOWN = 100;
