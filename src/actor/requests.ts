@@ -276,6 +276,7 @@ export class Requests {
     }
     const request = this.requestOf(frame, route, tenant, work);
     if (request.ending instanceof MomentNotThere && request.ending.there !== null) {
+      if (request.trace !== null) this.traces.set(frame.id, request.trace);
       void request.ending.there.then(this.heldRequest(frame, route, tenant, work).resume);
       return true;
     }

@@ -219,11 +219,11 @@ export class LayeredEngine implements Engine {
   }
 
   private writeLayered(operations: readonly Operation[], persisted?: boolean): void {
+    const isPart = this.isRecovering || operations.at(-1)?.key !== APPLIED_SEQUENCE_KEY;
     // Of very many keys it would know few.
-    if (this.isPart(operations)) this.last.clear();
-    this.engine.write(this.layered(operations), persisted);
-    if (!this.isPart(operations))
-      for (const operation of operations) if (this.isLayer(operation.key)) this.last.wrote(operation);
+    if (isPart) this.last.clear();
+    this.engine.write(this.layered(operations, isPart), persisted);
+    if (!isPart) for (const operation of operations) if (this.isLayer(operation.key)) this.last.wrote(operation);
     this.lately.wrote(operations);
   }
 
@@ -231,7 +231,7 @@ export class LayeredEngine implements Engine {
    * The operations, and with them what is kept beside the entries that they change. What was replaced comes first:
    * RocksDB takes keys that ascend in a third of the time of keys that go to and fro.
    */
-  private layered(operations: readonly Operation[]): Operation[] {
+  private layered(operations: readonly Operation[], isPart: boolean): Operation[] {
     let past: Operation[] = [];
     let made: Operation[] = [];
     /** What was written last under a key. */
@@ -239,7 +239,6 @@ export class LayeredEngine implements Engine {
     const own = this.ownBefore(operations);
     const found = this.foundBefore(operations);
     // A commit that the engine gets in parts may have a key in several, and may come again after a crash.
-    const isPart = this.isPart(operations);
     const known = isPart ? this.replaced.byCommits(operations, (key) => this.keeps(tenantOfKey(key), key)) : null;
     let [stampedTenant, stampedMicros] = [-1, -1];
     for (const [i, operation] of operations.entries()) {
@@ -281,11 +280,6 @@ export class LayeredEngine implements Engine {
       stampedTenant = -1;
     }
     return [...past, ...this.bytes.counted(made), ...this.bytes.kept(own.tenants)];
-  }
-
-  /** Of a commit. */
-  private isPart(operations: readonly Operation[]): boolean {
-    return this.isRecovering || operations.at(-1)?.key !== APPLIED_SEQUENCE_KEY;
   }
 
   private clearAll(prefix: Buffer): void {
