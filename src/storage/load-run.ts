@@ -48,6 +48,7 @@ export class LoadRun implements SortedRun {
   /** The first place whose key is that of the place before it; null: not known. */
   private repeated: number | null = null;
   size = 0;
+  readonly isInMemory = true;
 
   constructor(public prefix: Uint8Array) {}
 

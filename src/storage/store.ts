@@ -5,7 +5,7 @@
 
 import type { LockStrength } from "../protocol/lock-strength.js";
 import type { Load } from "./load.js";
-import type { OrderedMap } from "./ordered-map.js";
+import type { OrderedEntries } from "./ordered-map.js";
 import type { HeldBytes, RunFile } from "./stored-run.js";
 
 /** Keys from `gte` (inclusive) to `lt` (exclusive), in byte order; `reverse` walks from the end. */
@@ -65,7 +65,9 @@ export interface Corrections {
 
 /** Entries that are newer than a cache of the engine's, by key as latin-1 text. */
 export interface NewerEntries {
-  readonly entries: OrderedMap<{ readonly key: Uint8Array; readonly value: Uint8Array | null }>;
+  readonly entries: OrderedEntries<{ readonly key: Uint8Array; readonly value: Uint8Array | null }> & {
+    readonly size: number;
+  };
 }
 
 /** What is made of a range. Of several changes all values are taken out before the first one is put in. */

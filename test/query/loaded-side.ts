@@ -29,10 +29,11 @@ export class Loaded {
     private readonly t: Test,
     readonly path: string,
     private readonly sizes: SegmentSizes,
+    private readonly memory = 1e9,
   ) {}
 
-  static async open(t: Test, sizes: SegmentSizes = STORED): Promise<Loaded> {
-    const loaded = new Loaded(t, directory(t), sizes);
+  static async open(t: Test, sizes: SegmentSizes = STORED, memory?: number): Promise<Loaded> {
+    const loaded = new Loaded(t, directory(t), sizes, memory);
     await loaded.open();
     await loaded.side.run(0, "CREATE TABLE g (a int PRIMARY KEY, b int, c text)");
     return loaded;
@@ -58,7 +59,7 @@ export class Loaded {
       return cursor;
     };
     const tasks = { buildColumns: build } as unknown as LongTasks;
-    this.side = await Side.open(this.t, new SegmentCache(1e9, this.sizes), this.shard, { tasks });
+    this.side = await Side.open(this.t, new SegmentCache(this.memory, this.sizes), this.shard, { tasks });
     await this.side.partition.keepColumns(this.path);
   }
 

@@ -65,7 +65,7 @@ export class SegmentBuilder {
     this.span = { from: table.start, to: table.end };
     if (this.keys !== null) table.making.add(this.span);
     // Segments without newer entries and gaps have the very rows that the engine has, in its order.
-    this.isAligned = this.keys === null && table.entries.size === 0 && table.gaps().length === 0;
+    this.isAligned = this.keys === null && table.entries.isEmpty && table.gaps().length === 0;
     const range = prefixRange(layout.rowPrefixOf(table.tenantNumber));
     this.cursor = tx.scan(this.isAligned ? { ...range, only: "values" } : range);
   }

@@ -403,7 +403,8 @@ export class SegmentCache {
   private limitChanges(table: TableSegments, changed: Segment | null): void {
     if (table.isStored) {
       if (table.making.size > 0) return;
-      if (changed !== null && changed.changes > this.changesMaxOf(changed)) {
+      const changesMax = changed === null ? 0 : this.changesMaxOf(changed);
+      if (changed !== null && table.recount(changed, changesMax) > changesMax) {
         this.giveUp(table, changed);
       } else if (table.entryBytes > NEWER_BYTES_SHARE * this.bytesMax) this.giveUpMostChanged(table);
       return;

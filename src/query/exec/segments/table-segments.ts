@@ -6,9 +6,10 @@
  */
 
 import { prefixEnd } from "../../../storage/keys.js";
-import type { Operation } from "../../../storage/operation.js";
-import { createOrderedMap, keyText, type OrderedMap } from "../../../storage/ordered-map.js";
-import type { LoadPart } from "../../../storage/sorted-run.js";
+import { NewerWrites } from "../../../storage/newer-writes.js";
+import { type Operation, sizeOf } from "../../../storage/operation.js";
+import { keyText } from "../../../storage/ordered-map.js";
+import type { LoadPart, SortedRun } from "../../../storage/sorted-run.js";
 import type { NewerEntries } from "../../../storage/store.js";
 import { fromText } from "../../../values/text-format.js";
 import type { SqlType, Value } from "../../../values/values.js";
@@ -51,7 +52,7 @@ const ENTRY_BYTES = 160;
 export class TableSegments implements NewerEntries {
   /** In order of their keys; they do not overlap. */
   segments: readonly Segment[] = [];
-  entries: OrderedMap<Operation> = createOrderedMap();
+  readonly entries = new NewerWrites();
   /** Set while somebody adds columns, folds newer entries in or replaces segments; nobody else may then. */
   busy = false;
   /** Thrown out of the cache: what holds it may read on, but it is not kept up to date. */
@@ -178,15 +179,45 @@ export class TableSegments implements NewerEntries {
 
   /** The same of all of a load's part, whose keys rise. `touched`: called with each segment that has some of them. */
   appliedEach(part: LoadPart, touched: (segment: Segment) => void): number {
+    const { run, bytes, length } = part;
+    // As of a single write: that it takes less makes up for what the run keeps of writes that were forgotten.
+    const bytesEach = ENTRY_BYTES + Math.ceil(bytes / length);
     let grown = 0;
-    let segment: Segment | null = null;
-    for (const operation of part) {
-      const text = keyText(operation.key);
-      if (segment === null || text >= segment.to) {
-        segment = this.segmentOf(text);
-        if (segment !== null) touched(segment);
-      }
-      grown += this.note(text, operation, segment);
+    for (let from = part.from; from < part.to; ) {
+      const text = keyText(run.keyOf(run.numberAt(from)));
+      const segment = this.segmentOf(text);
+      const end = segment?.to ?? this.segments[this.numberBefore(text) + 1]?.from ?? this.end;
+      const to = Math.min(part.to, run.lowerBound(Buffer.from(end, "latin1")));
+      if (segment !== null) touched(segment);
+      grown += this.noteLoad(run, { from, to, bytesEach }, segment);
+      from = to;
+    }
+    return grown;
+  }
+
+  /** Writes of a load that are all in one segment, or in one gap. */
+  private noteLoad(
+    run: SortedRun,
+    places: { readonly from: number; readonly to: number; readonly bytesEach: number },
+    segment: Segment | null,
+  ): number {
+    const { from, to, bytesEach } = places;
+    if (segment === null && this.making.size === 0) {
+      this.writesInGaps += to - from;
+      return 0;
+    }
+    // Segments in memory are made again of entries that are known one by one (segment-folder.ts).
+    const isStored = segment !== null && segment.stored !== null;
+    const before = this.entries.loadBytes;
+    const replaced = isStored ? this.entries.addLoad(run, { from, to }, bytesEach) : null;
+    if (replaced !== null) {
+      segment!.changes += to - from - replaced.length;
+      return this.grown(this.entries.loadBytes - before - bytesOfEntries(replaced));
+    }
+    let grown = 0;
+    for (let place = from; place < to; place++) {
+      const operation = run.operationAt(place);
+      grown += this.note(keyText(operation.key), operation, segment);
     }
     return grown;
   }
@@ -196,15 +227,13 @@ export class TableSegments implements NewerEntries {
       this.writesInGaps++;
       return 0;
     }
-    let bytes = entryBytesOf(operation.key, operation.value);
-    if (this.entries.setIfNotPresent(text, operation)) {
-      if (segment === null) this.writesInGaps++;
-      else segment.changes++;
-    } else {
-      const before = this.entries.get(text)!;
-      this.entries.set(text, operation);
-      bytes -= entryBytesOf(before.key, before.value);
-    }
+    const before = this.entries.set(text, operation);
+    if (before === false && segment === null) this.writesInGaps++;
+    else if (before === false) segment!.changes++;
+    return this.grown(bytesOfEntries([operation]) - (typeof before === "object" ? bytesOfEntries([before]) : 0));
+  }
+
+  private grown(bytes: number): number {
     this.bytes += bytes;
     this.entryBytes += bytes;
     return bytes;
@@ -230,26 +259,31 @@ export class TableSegments implements NewerEntries {
     this.hasRest = hasRest;
   }
 
-  /** Takes an entry out, if it is this one. Answers by how much the memory shrank. */
+  /** Takes a single write out, if it is this one. Answers by how much the memory shrank. */
   forget(text: string, operation: Operation): number {
-    if (this.entries.get(text) !== operation) return 0;
-    this.entries.delete(text);
-    const bytes = entryBytesOf(operation.key, operation.value);
-    this.bytes -= bytes;
-    this.entryBytes -= bytes;
-    return bytes;
+    return this.entries.take(text, operation) ? -this.grown(-bytesOfEntries([operation])) : 0;
+  }
+
+  /**
+   * Takes writes of loads out that lie in the range and that `noted`, a clone of the entries, has. Single writes that
+   * it has there are to be forgotten afterwards, and not before: they are newer. Answers as `forget`.
+   */
+  forgetLoads(noted: NewerWrites, { from, to }: KeyTextSpan): number {
+    const before = this.entries.loadBytes;
+    this.entries.takeLoadsOf(noted, from, to);
+    return -this.grown(this.entries.loadBytes - before);
   }
 
   /** Takes all entries of the range out. Answers by how much the memory shrank. */
-  forgetRange({ from, to }: KeyTextSpan): number {
-    let bytes = 0;
-    this.entries.forRange(from, to, false, (_, { key, value }) => {
-      bytes += entryBytesOf(key, value);
-    });
-    this.entries.deleteRange(from, to, false);
-    this.bytes -= bytes;
-    this.entryBytes -= bytes;
-    return bytes;
+  forgetRange(range: KeyTextSpan): number {
+    const loads = this.forgetLoads(this.entries, range);
+    return loads - this.grown(-bytesOfEntries(this.entries.takeRange(range.from, range.to)));
+  }
+
+  /** Counts again what several loads may have changed twice; not beyond `max`. Answers the segment's changes. */
+  recount(segment: Segment, max: number): number {
+    if (segment.changes > max) segment.changes = this.entries.countIn(segment.from, segment.to, max);
+    return segment.changes;
   }
 
   /** What is being made where the key is; null: nothing. */
@@ -335,9 +369,9 @@ export function gapsBetween(segments: readonly Segment[], start: string, end: st
   return gaps;
 }
 
-/** Estimated memory of a newer entry. */
-export function entryBytesOf(key: Uint8Array, value: Uint8Array | null): number {
-  return ENTRY_BYTES + key.length + (value?.length ?? 0);
+/** Memory of single writes, estimated. */
+function bytesOfEntries(operations: readonly Operation[]): number {
+  return operations.reduce((sum, operation) => sum + ENTRY_BYTES + sizeOf(operation), 0);
 }
 
 /** What the columns are by a definition. */

@@ -5,7 +5,8 @@
  */
 import { threadId } from "node:worker_threads";
 import { DbError } from "../../../protocol/errors.js";
-import { createOrderedMap, keyText } from "../../../storage/ordered-map.js";
+import { NewerWrites } from "../../../storage/newer-writes.js";
+import { keyText } from "../../../storage/ordered-map.js";
 import type { Corrections, Transaction } from "../../../storage/store.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import type { Batch } from "../../expr/expr.js";
@@ -266,7 +267,7 @@ class ThreadScan implements Operator {
   close(): void {}
 }
 
-const NO_ENTRIES = createOrderedMap<never>();
+const NO_ENTRIES = new NewerWrites();
 
 /** Files that were read last, by path: a footer is read once. */
 const FILES_MAX = 8;

@@ -155,7 +155,7 @@ export async function eachNewerKeys(
   differ: (keys: readonly Uint8Array[]) => Promise<boolean>,
 ): Promise<boolean> {
   let keys: Uint8Array[] = [];
-  for (const { key } of entries.values()) {
+  for (const [, { key }] of entries.entries()) {
     keys.push(key);
     if (keys.length < KEYS_AT_ONCE) continue;
     if (!(await differ(keys))) return false;

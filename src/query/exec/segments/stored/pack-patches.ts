@@ -1,7 +1,7 @@
 /** Packs what has changed in segments of files, for the thread that makes them again. Called by table-builds.ts. */
 import { giveWay, type Turns } from "../../../../protocol/turns.js";
+import type { NewerWrites } from "../../../../storage/newer-writes.js";
 import { type Operation, sizeOf } from "../../../../storage/operation.js";
-import type { OrderedMap } from "../../../../storage/ordered-map.js";
 import type { TableSegments } from "../table-segments.js";
 import { CachedPages } from "./page-cache.js";
 import { type JobSpan, REMOVED, type SegmentPatch } from "./segment-patch.js";
@@ -22,7 +22,7 @@ export async function patchedSpans(
   { start }: TableSegments,
   spans: readonly SpanToMake[],
   count: number,
-  noted: OrderedMap<Operation>,
+  noted: NewerWrites,
   turns: Turns,
 ): Promise<readonly JobSpan[]> {
   const made: JobSpan[] = [];
@@ -42,7 +42,7 @@ export async function patchedSpans(
 async function patchOf(
   { segment: { file, number } }: CachedPages,
   { from, to }: SpanToMake,
-  noted: OrderedMap<Operation>,
+  noted: NewerWrites,
   turns: Turns,
 ): Promise<SegmentPatch | null> {
   const operations: Operation[] = [];

@@ -11,12 +11,19 @@ import type { Engine } from "../../../../storage/engine.js";
 import { keyAfter, prefixRange, SPACE } from "../../../../storage/keys.js";
 import type { LargeCommitMade } from "../../../../storage/large-commits.js";
 import { Load } from "../../../../storage/load.js";
-import { keyText, STOP_WALK } from "../../../../storage/ordered-map.js";
+import type { NewerWrites } from "../../../../storage/newer-writes.js";
+import { keyText } from "../../../../storage/ordered-map.js";
 import type { ReplayedLoad } from "../../../../storage/replayed-loads.js";
 import type { SortedRun } from "../../../../storage/sorted-run.js";
 import type { TableLayout } from "../../table-layout.js";
 import type { SegmentCache } from "../segment-cache.js";
-import type { AwaitedSegments, KeyTextSpan, MakingSpan, TableSegments } from "../table-segments.js";
+import {
+  type AwaitedSegments,
+  gapsBetween,
+  type KeyTextSpan,
+  type MakingSpan,
+  type TableSegments,
+} from "../table-segments.js";
 import type { BuildAnswer, BuildJob, StoredColumn } from "./build-columns.js";
 import { ColumnFile } from "./column-file.js";
 import type { Ending } from "./ending.js";
@@ -29,6 +36,8 @@ import { primaryKeyOf, spansToMake, storedColumns } from "./what-to-build.js";
 const SEGMENTS_PER_FILE = 64;
 /** Entries forgotten between two turns. */
 const FORGET_STEP = 1024;
+/** Changes of a segment that are counted after it was made; it may have more. */
+const COUNTED_MAX = 4096;
 /** Single writes beside a load that are looked through. */
 const WRITES_MAX = 1024;
 
@@ -97,7 +106,7 @@ export function loadedRows(
   const before = table.segments[table.numberBefore(to)];
   if (before !== undefined && before.to > firstText) return null;
   // Only what is new is noted while the segments are made.
-  if (typeof table.entries.forRange(firstText, to, false, () => STOP_WALK) !== "number") return null;
+  if (table.entries.hasIn(firstText, to)) return null;
   if (hasRows(engine, first, end)) return null;
   const gap = before?.to ?? table.start;
   const files = log.filesOf(parts);
@@ -291,6 +300,7 @@ export class TableBuilds {
         table.noteBuild(isPart);
         resolve();
         await this.forgetNoted(table, made, noted);
+        await this.countChanges(table, made);
         await this.forgetUnheld(table, [...made, ...spans.filter(({ changed }) => changed === undefined)]);
         await this.saveSoon(stored);
       }
@@ -344,20 +354,27 @@ export class TableBuilds {
   }
 
   /** Entries that are in the new segments: they say the same, so it may take its time. */
-  private async forgetNoted(
-    table: TableSegments,
-    made: readonly KeyTextSpan[],
-    noted: TableSegments["entries"],
-  ): Promise<void> {
+  private async forgetNoted(table: TableSegments, made: readonly KeyTextSpan[], noted: NewerWrites): Promise<void> {
     const { cache, turnsOf } = this.host.options;
     const turns = turnsOf(table.tenantNumber);
     for (const { from, to } of made) {
+      if (!table.dropped) cache.shrunk(table.forgetLoads(noted, { from, to }));
       let count = 0;
-      for (const [text, operation] of noted.entries(from)) {
+      for (const [text, operation] of noted.singlesFrom(from)) {
         if (text >= to || table.dropped) break;
         cache.shrunk(table.forget(text, operation));
         if (++count % FORGET_STEP === 0) await giveWay(turns);
       }
+    }
+  }
+
+  /** What was changed in new segments while they were made. */
+  private async countChanges(table: TableSegments, made: readonly KeyTextSpan[]): Promise<void> {
+    const turns = this.host.options.turnsOf(table.tenantNumber);
+    for (const segment of table.segments) {
+      if (!made.some(({ from, to }) => segment.from >= from && segment.from < to)) continue;
+      segment.changes = table.entries.countIn(segment.from, segment.to, COUNTED_MAX);
+      await giveWay(turns);
     }
   }
 
@@ -366,11 +383,14 @@ export class TableBuilds {
     const { cache, turnsOf } = this.host.options;
     const turns = turnsOf(table.tenantNumber);
     const entries = table.entries.clone();
+    const isUnheld = (text: string) => table.segmentOf(text) === null && table.makingAt(text) === null;
     for (const { from, to } of spans) {
+      const inside = table.segments.filter((segment) => segment.from < to && segment.to > from);
+      for (const gap of gapsBetween(inside, from, to)) cache.shrunk(table.forgetLoads(entries, gap));
       let count = 0;
-      for (const [text, operation] of entries.entries(from)) {
+      for (const [text, operation] of entries.singlesFrom(from)) {
         if (text >= to || table.dropped) break;
-        if (table.segmentOf(text) === null) cache.shrunk(table.forget(text, operation));
+        if (isUnheld(text)) cache.shrunk(table.forget(text, operation));
         if (++count % FORGET_STEP === 0) await giveWay(turns);
       }
     }

@@ -1,0 +1,331 @@
+/**
+ * Writes that a cache of the engine's entries does not have yet, by key. Single writes are in an ordered map. Writes of
+ * loads stay in the sorted runs that they came in, so that noting a million of them costs a few objects: only who reads
+ * them makes texts and operations of them. Single writes are newer than those of loads, and later loads than earlier
+ * ones; `addLoad` keeps it so. Owned by who keeps the cache.
+ */
+import type { Operation } from "./operation.js";
+import { createOrderedMap, keyText, type OrderedEntries, type OrderedMap, STOP_WALK } from "./ordered-map.js";
+import type { SortedRun } from "./sorted-run.js";
+
+/** Loads that reads may have to merge. */
+const LOADS_MAX = 8;
+/** Single writes among those of a load, at most, that are taken out for it: a share of the load's. */
+const SINGLES_SHARE = 1 / 16;
+
+/** Places of a run, the first one and the one behind the last. */
+interface Places {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What is noted of a load, in key order. Not changed in place. */
+interface NotedLoad {
+  readonly run: SortedRun;
+  readonly pieces: readonly Places[];
+  /** Memory of a write, roughly. */
+  readonly bytesEach: number;
+}
+
+type Entry = [string, Operation];
+
+export class NewerWrites implements OrderedEntries<Operation> {
+  constructor(
+    private readonly singles: OrderedMap<Operation> = createOrderedMap(),
+    /** The newest first. */
+    private loads: readonly NotedLoad[] = [],
+  ) {}
+
+  /** As it is now; it does not follow. */
+  clone(): NewerWrites {
+    return new NewerWrites(this.singles.clone(), this.loads);
+  }
+
+  get isEmpty(): boolean {
+    return this.singles.size === 0 && this.loads.length === 0;
+  }
+
+  /** At most: a key of several loads counts for each of them. */
+  get size(): number {
+    return this.loads.reduce((sum, { pieces }) => sum + lengthOf(pieces), this.singles.size);
+  }
+
+  /** Memory of the writes of loads, roughly. */
+  get loadBytes(): number {
+    return this.loads.reduce((sum, { pieces, bytesEach }) => sum + bytesEach * lengthOf(pieces), 0);
+  }
+
+  get(text: string): Operation | undefined {
+    const single = this.singles.get(text);
+    return single !== undefined || this.loads.length === 0 ? single : this.inLoads(text);
+  }
+
+  private inLoads(text: string): Operation | undefined {
+    const key = bytesOf(text);
+    for (const { run, pieces } of this.loads) {
+      const place = run.lowerBound(key);
+      if (!pieces.some(({ from, to }) => place >= from && place < to)) continue;
+      const operation = run.operationAt(place);
+      if (Buffer.compare(operation.key, key) === 0) return operation;
+    }
+    return undefined;
+  }
+
+  has(text: string): boolean {
+    return this.get(text) !== undefined;
+  }
+
+  hasIn(low: string, high: string): boolean {
+    return typeof this.forRange(low, high, false, () => STOP_WALK) !== "number";
+  }
+
+  /** How many keys of the range it has; not counted beyond `max`. */
+  countIn(low: string, high: string, max: number): number {
+    let count = 0;
+    for (const text of this.keys(low)) {
+      if (text >= high || count > max) break;
+      count++;
+    }
+    return count;
+  }
+
+  keys(low = ""): IterableIterator<string> {
+    return this.upwards(low, textOf);
+  }
+
+  entries(low = ""): IterableIterator<Entry> {
+    return this.loads.length === 0 ? this.singles.entries(low) : this.upwards(low, entryOf);
+  }
+
+  private upwards<T>(low: string, of: (head: Head) => T): IterableIterator<T> {
+    const key = bytesOf(low);
+    const loads = this.loads.map(({ run, pieces }) => new LoadHead(run, piecesFrom(pieces, run.lowerBound(key)), 1));
+    return merged([new SingleHead(this.singles.entries(low)), ...loads], 1, of);
+  }
+
+  /** From below `high` downwards. */
+  entriesReversed(high: string, _reused: undefined, _skipHighest: true): IterableIterator<Entry> {
+    const singles = this.singles.entriesReversed(high, undefined, true);
+    if (this.loads.length === 0) return singles;
+    const key = bytesOf(high);
+    const loads = this.loads.map(({ run, pieces }) => new LoadHead(run, piecesUpTo(pieces, run.lowerBound(key)), -1));
+    return merged([new SingleHead(singles), ...loads], -1, entryOf);
+  }
+
+  forRange(
+    low: string,
+    high: string,
+    _includeHigh: false,
+    visit: (text: string, operation: Operation) => typeof STOP_WALK | undefined,
+  ): unknown {
+    if (this.loads.length === 0) return this.singles.forRange(low, high, false, visit);
+    let count = 0;
+    for (const [text, operation] of this.entries(low)) {
+      if (text >= high) break;
+      if (visit(text, operation) === STOP_WALK) return undefined;
+      count++;
+    }
+    return count;
+  }
+
+  /** Answers the single write that had the key before, or whether a load's had it. */
+  set(text: string, operation: Operation): Operation | boolean {
+    if (this.singles.setIfNotPresent(text, operation)) return this.loads.length > 0 && this.inLoads(text) !== undefined;
+    const before = this.singles.get(text)!;
+    this.singles.set(text, operation);
+    return before;
+  }
+
+  /**
+   * Notes a load's writes of these places as they are. Answers the single writes that they replace; null: nothing was
+   * noted, and each write has to be by itself, because there are many among them, or many loads, or the run is in a
+   * file that will be gone.
+   */
+  addLoad(run: SortedRun, places: Places, bytesEach: number): readonly Operation[] | null {
+    const isKnown = this.loads[0]?.run === run;
+    if (!run.isInMemory || (!isKnown && this.loads.length >= LOADS_MAX)) return null;
+    const replaced = this.singlesIn(run, places);
+    if (replaced === null) return null;
+    for (const [text] of replaced) this.singles.delete(text);
+    const [first, ...others] = this.loads;
+    this.loads = isKnown
+      ? [{ ...first!, pieces: joined(first!.pieces, places) }, ...others]
+      : [{ run, pieces: [places], bytesEach }, ...this.loads];
+    return replaced.map(([, operation]) => operation);
+  }
+
+  /** Of keys that the run has at these places; null: there are too many to look. */
+  private singlesIn(run: SortedRun, { from, to }: Places): readonly Entry[] | null {
+    const found: Entry[] = [];
+    if (this.singles.size === 0) return found;
+    let room = SINGLES_SHARE * (to - from);
+    const [low, high] = [textAt(run, from), `${textAt(run, to - 1)}\0`];
+    this.singles.forRange(low, high, false, (text, operation) => {
+      const place = run.lowerBound(operation.key);
+      if (Buffer.compare(run.keyOf(run.numberAt(place)), operation.key) === 0) found.push([text, operation]);
+      return --room < 0 ? STOP_WALK : undefined;
+    });
+    return room < 0 ? null : found;
+  }
+
+  /** Takes single writes of the range out. Answers them. */
+  takeRange(low: string, high: string): readonly Operation[] {
+    const taken: Operation[] = [];
+    this.singles.forRange(low, high, false, (_, operation) => {
+      taken.push(operation);
+    });
+    this.singles.deleteRange(low, high, false);
+    return taken;
+  }
+
+  /**
+   * Takes writes of loads out that lie in the range. `noted`: a clone, of which only those are taken out that it had.
+   * Where a single write replaces one of them, that must stay for now. Answers how many they were.
+   */
+  takeLoadsOf(noted: NewerWrites, low: string, high: string): number {
+    if (noted.loads.length === 0) return 0;
+    const [lowKey, highKey] = [bytesOf(low), bytesOf(high)];
+    const before = this.size;
+    for (const { run, pieces } of noted.loads) {
+      const [first, end] = [run.lowerBound(lowKey), run.lowerBound(highKey)];
+      for (const { from, to } of pieces) {
+        const gone = { from: Math.max(from, first), to: Math.min(to, end) };
+        if (gone.from < gone.to) this.cut(run, gone);
+      }
+    }
+    return before - this.size;
+  }
+
+  private cut(run: SortedRun, gone: Places): void {
+    this.loads = this.loads
+      .map((load) => (load.run === run ? { ...load, pieces: without(load.pieces, gone) } : load))
+      .filter(({ pieces }) => pieces.length > 0);
+  }
+
+  /** Takes a single write out, if it is this one. */
+  take(text: string, operation: Operation): boolean {
+    return this.singles.get(text) === operation && this.singles.delete(text);
+  }
+
+  /** The single writes alone, in order. */
+  singlesFrom(low: string): IterableIterator<Entry> {
+    return this.singles.entries(low);
+  }
+}
+
+/** Stands on one write of a source. */
+interface Head {
+  /** Null: at the end. */
+  readonly text: string | null;
+  entry(): Entry;
+  advance(): void;
+}
+
+class SingleHead implements Head {
+  private step: IteratorResult<Entry>;
+
+  constructor(private readonly steps: Iterator<Entry>) {
+    this.step = steps.next();
+  }
+
+  get text(): string | null {
+    return this.step.done === true ? null : this.step.value[0];
+  }
+
+  entry(): Entry {
+    return this.step.value;
+  }
+
+  advance(): void {
+    this.step = this.steps.next();
+  }
+}
+
+class LoadHead implements Head {
+  text: string | null = null;
+  private place = 0;
+  /** Places of the current piece that are still to come. */
+  private left = 0;
+
+  /** `pieces`: the next one first. `step`: 1 up, −1 down. */
+  constructor(
+    private readonly run: SortedRun,
+    private readonly pieces: Places[],
+    private readonly step: 1 | -1,
+  ) {
+    this.advance();
+  }
+
+  entry(): Entry {
+    return [this.text!, this.run.operationAt(this.place)];
+  }
+
+  advance(): void {
+    if (this.left > 0) this.place += this.step;
+    else {
+      const piece = this.pieces.shift();
+      if (piece === undefined) {
+        this.text = null;
+        return;
+      }
+      this.place = this.step === 1 ? piece.from : piece.to - 1;
+      this.left = piece.to - piece.from;
+    }
+    this.left--;
+    this.text = textAt(this.run, this.place);
+  }
+}
+
+const textOf = ({ text }: Head): string => text!;
+const entryOf = (head: Head): Entry => head.entry();
+
+/** Of heads that have one key, the first counts. */
+function* merged<T>(heads: Head[], step: 1 | -1, of: (head: Head) => T): IterableIterator<T> {
+  for (;;) {
+    let next: Head | null = null;
+    for (const head of heads) {
+      if (head.text === null || (next !== null && next.text === head.text)) continue;
+      if (next === null || head.text < next.text! === (step === 1)) next = head;
+    }
+    if (next === null) return;
+    const { text } = next;
+    yield of(next);
+    for (const head of heads) if (head.text === text) head.advance();
+  }
+}
+
+function bytesOf(text: string): Buffer {
+  return Buffer.from(text, "latin1");
+}
+
+function textAt(run: SortedRun, place: number): string {
+  return keyText(run.keyOf(run.numberAt(place)));
+}
+
+function lengthOf(pieces: readonly Places[]): number {
+  return pieces.reduce((sum, { from, to }) => sum + to - from, 0);
+}
+
+/** With places that come after all of them. */
+function joined(pieces: readonly Places[], places: Places): readonly Places[] {
+  const last = pieces.at(-1)!;
+  return last.to === places.from ? [...pieces.slice(0, -1), { from: last.from, to: places.to }] : [...pieces, places];
+}
+
+function without(pieces: readonly Places[], gone: Places): readonly Places[] {
+  return pieces.flatMap(({ from, to }) =>
+    [
+      { from, to: Math.min(to, gone.from) },
+      { from: Math.max(from, gone.to), to },
+    ].filter((piece) => piece.from < piece.to),
+  );
+}
+
+function piecesFrom(pieces: readonly Places[], place: number): Places[] {
+  return [...without(pieces, { from: 0, to: place })];
+}
+
+/** Below the place, the highest one first. */
+function piecesUpTo(pieces: readonly Places[], place: number): Places[] {
+  return [...without(pieces, { from: place, to: Number.POSITIVE_INFINITY })].reverse();
+}

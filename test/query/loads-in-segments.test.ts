@@ -1,0 +1,142 @@
+/**
+ * Loads that change rows which have columns: until the segments are made again, the changes are noted as the sorted
+ * runs that they came in. Reads must be the same before, meanwhile and afterwards. Over a shard on disk.
+ */
+import t from "tap";
+import { tries } from "../lengths.js";
+import { Loaded, range, STORED, SUMS, sums } from "./loaded-side.js";
+import { Random } from "./random-plans.js";
+
+const ROWS = 12_000;
+const LAST = "SELECT a, b FROM g ORDER BY a DESC LIMIT 5";
+
+/** Rows, and statements that change more than a thousand of them or one. */
+class History {
+  readonly rows = new Map<number, number>(range(1, ROWS));
+  private step = 1;
+
+  constructor(private readonly random: Random) {}
+
+  next(): string {
+    const { random } = this;
+    const modulus = 3 + random.below(6);
+    const rest = random.below(modulus);
+    const b = ++this.step;
+    switch (random.below(8)) {
+      case 0:
+        return this.remove(modulus, rest);
+      case 1:
+        return this.putBack(modulus, rest, b);
+      case 2:
+        return this.updateOne(1 + random.below(ROWS), b);
+      case 3: {
+        const a = 1 + random.below(ROWS);
+        this.rows.delete(a);
+        return `DELETE FROM g WHERE a = ${a}`;
+      }
+      default:
+        return this.update(modulus, rest, b);
+    }
+  }
+
+  private update(modulus: number, rest: number, b: number): string {
+    for (const a of this.rows.keys()) if (a % modulus === rest) this.rows.set(a, b);
+    return `UPDATE g SET b = ${b} WHERE a % ${modulus} = ${rest}`;
+  }
+
+  private updateOne(a: number, b: number): string {
+    if (this.rows.has(a)) this.rows.set(a, b);
+    return `UPDATE g SET b = ${b} WHERE a = ${a}`;
+  }
+
+  private remove(modulus: number, rest: number): string {
+    for (const a of [...this.rows.keys()]) if (a % modulus === rest) this.rows.delete(a);
+    return `DELETE FROM g WHERE a % ${modulus} = ${rest}`;
+  }
+
+  private putBack(modulus: number, rest: number, b: number): string {
+    for (let a = 1; a <= ROWS; a++) if (a % modulus === rest && !this.rows.has(a)) this.rows.set(a, b);
+    return `INSERT INTO g SELECT i, ${b}, CASE WHEN i % 5 > 0 THEN 'text ' || i END FROM generate_series(1, ${ROWS}) i
+      WHERE i % ${modulus} = ${rest} ON CONFLICT DO NOTHING`;
+  }
+
+  get sums(): string {
+    return sums([...this.rows]);
+  }
+
+  get last(): string {
+    const last = [...this.rows].sort(([a], [b]) => b - a).slice(0, 5);
+    return last.map((row) => JSON.stringify(row)).join("\n");
+  }
+}
+
+/** Builds what is due, and waits for it, or goes on beside it. */
+async function make(loaded: Loaded, waits: boolean): Promise<void> {
+  loaded.side.partition.sweep(Date.now(), new Set());
+  if (waits) await loaded.built();
+}
+
+t.test("random histories of loads", async (t) => {
+  let noted = 0;
+  for (let seed = 1; seed <= tries(2); seed++) {
+    const random = new Random(seed * 7919);
+    const loaded = await Loaded.open(t);
+    const history = new History(random);
+    await loaded.insert(1, ROWS);
+    await loaded.apply();
+    await loaded.built();
+    const check = async (when: string) => {
+      t.equal(await loaded.side.run(1, SUMS), history.sums, `seed ${seed}, ${when}`);
+      t.equal(await loaded.side.run(1, LAST), history.last, `seed ${seed}, ${when}, from the end`);
+    };
+    for (let step = 0; step < 16; step++) {
+      const sql = history.next();
+      const answer = await loaded.side.run(0, sql);
+      if (answer !== "") t.fail(`${sql}: ${answer}`);
+      let looks = 0;
+      await loaded.apply(async () => {
+        if (looks++ < 2) await check(`while the engine takes ${sql}`);
+      });
+      const { table } = loaded;
+      if ((table?.entries.loadBytes ?? 0) > 0) noted++;
+      await check(sql);
+      if (random.below(4) === 0) await make(loaded, random.below(2) === 0);
+    }
+    await loaded.built();
+    for (let i = 0; i < 3; i++) await make(loaded, true);
+    await check("after the last build");
+    await loaded.close();
+    await loaded.open();
+    await check("after a start");
+    await loaded.close();
+  }
+  t.ok(noted > 4 * tries(2), `loads were noted as they are, ${noted} times`);
+});
+
+t.test("what a build has put into segments is forgotten, and what came meanwhile is not", async (t) => {
+  // So little memory that the first changes are worth a build.
+  const loaded = await Loaded.open(t, STORED, 2_000_000);
+  await loaded.insert(1, ROWS);
+  await loaded.apply();
+  await loaded.built();
+  await loaded.side.run(0, "UPDATE g SET b = 2 WHERE a % 10 = 3");
+  await loaded.apply();
+  t.equal(loaded.table!.entries.size, ROWS / 10);
+  t.ok(loaded.table!.entries.loadBytes > 0, "the load was noted as it is");
+  let builds = 0;
+  loaded.onBuild = async () => {
+    if (builds++ > 0) return;
+    await loaded.side.run(0, "UPDATE g SET b = 3 WHERE a % 10 IN (3, 4)");
+    await loaded.apply();
+  };
+  await make(loaded, true);
+  t.equal(builds, 1);
+  t.equal(loaded.table!.entries.size, ROWS / 5, "only the later writes are left");
+  const expected = range(1, ROWS).map(([a, b]) => [a, a % 10 === 3 || a % 10 === 4 ? 3 : b] as const);
+  t.equal(await loaded.side.run(1, SUMS), sums(expected));
+  for (let i = 0; i < 4 && builds < 2; i++) await make(loaded, true);
+  t.ok(loaded.table!.entries.isEmpty);
+  t.equal(loaded.table!.entryBytes, 0);
+  t.equal(await loaded.side.run(1, SUMS), sums(expected));
+  await loaded.close();
+});
