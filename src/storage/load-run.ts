@@ -48,7 +48,11 @@ export class LoadRun implements SortedRun {
   /** The first place whose key is that of the place before it; null: not known. */
   private repeated: number | null = null;
   size = 0;
-  readonly isInMemory = true;
+  /**
+   * Of a table's rows: the columns, by their ids, in which its records may differ from those that they replace. Each
+   * replaces one then, and none deletes. Null: not known.
+   */
+  changedColumns: ReadonlySet<number> | null = null;
 
   constructor(public prefix: Uint8Array) {}
 

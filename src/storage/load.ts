@@ -188,6 +188,14 @@ export class Load implements OrderedEntries<LoadWrite> {
     }
   }
 
+  /**
+   * Of the table that the key is of, it has only changed other columns than these, so that who reads these need not see
+   * it.
+   */
+  changesOthers(key: Uint8Array, columns: readonly number[]): boolean {
+    return this.runs.every((run) => changesOthers(run, columns) || !beginsWith(key, run.prefix));
+  }
+
   find(key: Uint8Array): Operation | undefined {
     for (const run of this.runs) {
       if (!beginsWith(key, run.prefix)) continue;
@@ -312,6 +320,12 @@ export class Load implements OrderedEntries<LoadWrite> {
   private write({ key, value }: Operation): LoadWrite {
     return { text: keyText(key), key, value, snapshot: this.snapshot };
   }
+}
+
+/** The run has only changed other columns of rows than these. */
+export function changesOthers(run: SortedRun, columns: readonly number[]): boolean {
+  const changed = run instanceof LoadRun ? run.changedColumns : null;
+  return changed !== null && !columns.some((id) => changed.has(id));
 }
 
 function beginsWith(key: Uint8Array, prefix: Uint8Array): boolean {

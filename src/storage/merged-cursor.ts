@@ -2,6 +2,7 @@
  * A transaction's cursor: the engine's entries, corrected by recent versions of the snapshot, and then by the
  * transaction's own writes at the time when the cursor was opened. Opened and closed by transaction.ts.
  */
+import { Load } from "./load.js";
 import type { OrderedEntries } from "./ordered-map.js";
 import { keyText } from "./ordered-map.js";
 import type { RangeRead } from "./read-set.js";
@@ -60,14 +61,21 @@ class MapOverlay<V extends Keyed> implements Overlay {
   }
 }
 
-/** Recent versions as of a snapshot, those that win first. */
-export function versionOverlays(versions: RecentVersions, range: KeyRange, snapshot: number): Overlay[] {
+/** Recent versions as of a snapshot, those that win first. `isWanted`: else a load is left out. */
+export function versionOverlays(
+  versions: RecentVersions,
+  range: KeyRange,
+  snapshot: number,
+  isWanted: (load: Load) => boolean = () => true,
+): Overlay[] {
   if (versions.size === 0) return [];
   const overlays: (Overlay | null)[] = [
     existing(new MapOverlay(versions.ordered(), range, (entry) => valueAt(entry, snapshot))),
   ];
   for (const { sources } of versions.largeCommits(snapshot)) {
-    for (const { ordered } of sources) overlays.push(writeOverlay(ordered, range));
+    for (const { ordered } of sources) {
+      if (!(ordered instanceof Load) || isWanted(ordered)) overlays.push(writeOverlay(ordered, range));
+    }
   }
   return overlays.filter((overlay) => overlay !== null);
 }

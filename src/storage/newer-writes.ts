@@ -4,6 +4,8 @@
  * them makes texts and operations of them. Single writes are newer than those of loads, and later loads than earlier
  * ones; `addLoad` keeps it so. Owned by who keeps the cache.
  */
+import { changesOthers, type Load } from "./load.js";
+import { LoadRun } from "./load-run.js";
 import type { Operation } from "./operation.js";
 import { createOrderedMap, keyText, type OrderedEntries, type OrderedMap, STOP_WALK } from "./ordered-map.js";
 import type { SortedRun } from "./sorted-run.js";
@@ -21,7 +23,7 @@ interface Places {
 
 /** What is noted of a load, in key order. Not changed in place. */
 interface NotedLoad {
-  readonly run: SortedRun;
+  readonly run: LoadRun;
   readonly pieces: readonly Places[];
   /** Memory of a write, roughly. */
   readonly bytesEach: number;
@@ -39,6 +41,14 @@ export class NewerWrites implements OrderedEntries<Operation> {
   /** As it is now; it does not follow. */
   clone(): NewerWrites {
     return new NewerWrites(this.singles.clone(), this.loads);
+  }
+
+  /** As NewerEntries have it. */
+  beside(loads: readonly Load[], columns: readonly number[] | undefined): NewerWrites {
+    if (this.loads.length === 0) return this;
+    const isLeft = ({ run }: NotedLoad): boolean =>
+      !loads.some(({ runs }) => runs.includes(run)) && (columns === undefined || !changesOthers(run, columns));
+    return new NewerWrites(this.singles, this.loads.filter(isLeft));
   }
 
   get isEmpty(): boolean {
@@ -143,7 +153,7 @@ export class NewerWrites implements OrderedEntries<Operation> {
    */
   addLoad(run: SortedRun, places: Places, bytesEach: number): readonly Operation[] | null {
     const isKnown = this.loads[0]?.run === run;
-    if (!run.isInMemory || (!isKnown && this.loads.length >= LOADS_MAX)) return null;
+    if (!(run instanceof LoadRun) || (!isKnown && this.loads.length >= LOADS_MAX)) return null;
     const replaced = this.singlesIn(run, places);
     if (replaced === null) return null;
     for (const [text] of replaced) this.singles.delete(text);
@@ -155,7 +165,7 @@ export class NewerWrites implements OrderedEntries<Operation> {
   }
 
   /** Of keys that the run has at these places; null: there are too many to look. */
-  private singlesIn(run: SortedRun, { from, to }: Places): readonly Entry[] | null {
+  private singlesIn(run: LoadRun, { from, to }: Places): readonly Entry[] | null {
     const found: Entry[] = [];
     if (this.singles.size === 0) return found;
     let room = SINGLES_SHARE * (to - from);
@@ -196,7 +206,7 @@ export class NewerWrites implements OrderedEntries<Operation> {
     return before - this.size;
   }
 
-  private cut(run: SortedRun, gone: Places): void {
+  private cut(run: LoadRun, gone: Places): void {
     this.loads = this.loads
       .map((load) => (load.run === run ? { ...load, pieces: without(load.pieces, gone) } : load))
       .filter(({ pieces }) => pieces.length > 0);
@@ -241,15 +251,18 @@ class SingleHead implements Head {
   }
 }
 
+const NO_KEY = new Uint8Array(0);
+
 class LoadHead implements Head {
   text: string | null = null;
+  private key: Uint8Array = NO_KEY;
   private place = 0;
   /** Places of the current piece that are still to come. */
   private left = 0;
 
   /** `pieces`: the next one first. `step`: 1 up, −1 down. */
   constructor(
-    private readonly run: SortedRun,
+    private readonly run: LoadRun,
     private readonly pieces: Places[],
     private readonly step: 1 | -1,
   ) {
@@ -257,7 +270,7 @@ class LoadHead implements Head {
   }
 
   entry(): Entry {
-    return [this.text!, this.run.operationAt(this.place)];
+    return [this.text!, { key: this.key, value: this.run.valueOf(this.run.numberAt(this.place)) }];
   }
 
   advance(): void {
@@ -272,7 +285,8 @@ class LoadHead implements Head {
       this.left = piece.to - piece.from;
     }
     this.left--;
-    this.text = textAt(this.run, this.place);
+    this.key = this.run.keyOf(this.run.numberAt(this.place));
+    this.text = keyText(this.key);
   }
 }
 
@@ -298,7 +312,7 @@ function bytesOf(text: string): Buffer {
   return Buffer.from(text, "latin1");
 }
 
-function textAt(run: SortedRun, place: number): string {
+function textAt(run: LoadRun, place: number): string {
   return keyText(run.keyOf(run.numberAt(place)));
 }
 

@@ -46,9 +46,18 @@ export function correctionsOf(
   range: KeyRange,
   newer: NewerEntries,
 ): Corrections {
-  const recent = versionOverlays(versions, range, view.snapshot);
-  const beneath = newer.entries.size > 0 ? writeOverlay(newer.entries, range) : null;
-  return new MergedCorrections([...ownOverlays(view, range), ...recent, beneath]);
+  const { entries, columns } = newer;
+  const seen: Load[] = [];
+  const isWanted = (load: Load): boolean => {
+    const isOther = columns !== undefined && load.changesOthers(range.gte, columns);
+    if (!isOther) seen.push(load);
+    return !isOther;
+  };
+  const own = { ...view, loads: view.loads.filter(isWanted) };
+  const recent = versionOverlays(versions, range, view.snapshot, isWanted);
+  const left = entries.beside?.(seen, columns) ?? entries;
+  const beneath = left.size > 0 ? writeOverlay(left, range) : null;
+  return new MergedCorrections([...ownOverlays(own, range), ...recent, beneath]);
 }
 
 function withKeys(only: KeyRange["only"]): KeyRange["only"] {

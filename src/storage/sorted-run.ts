@@ -14,8 +14,6 @@ export interface SortedRun {
   /** How many writes are deletions. */
   readonly deletions: number;
   readonly isSorted: boolean;
-  /** Else it is read from a file, which is removed after the commit. */
-  readonly isInMemory: boolean;
   /** Puts the writes in key order, those of one key in the order of adding; in steps (in-steps.ts). */
   sort(): Generator<undefined, void>;
   /** The number of the write at a place in key order. */

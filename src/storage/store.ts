@@ -67,7 +67,11 @@ export interface Corrections {
 export interface NewerEntries {
   readonly entries: OrderedEntries<{ readonly key: Uint8Array; readonly value: Uint8Array | null }> & {
     readonly size: number;
+    /** The same without what the loads have, and what concerns none of the columns, as far as that can be told. */
+    beside?(loads: readonly Load[], columns: readonly number[] | undefined): NewerEntries["entries"];
   };
+  /** Of rows: the columns that are read, by their ids. Changes of others need not be told. Absent: all. */
+  readonly columns?: readonly number[];
 }
 
 /** What is made of a range. Of several changes all values are taken out before the first one is put in. */

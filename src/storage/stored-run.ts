@@ -62,7 +62,6 @@ const MERGED_BYTES_PER_LOOK = 512 * 1024;
 export class StoredRun implements SortedRun {
   readonly id = nextRunId();
   readonly isSorted = true;
-  readonly isInMemory = false;
   readonly size: number;
   /** Those that were read last, the newest first. */
   private readonly opened: OpenSlab[] = [];

@@ -81,9 +81,15 @@ export class BulkChanges {
   /**
    * Once all has been collected.
    * @param isKeyAssigned whether rows may have got other primary keys; then all of them must have been removed.
+   * @param assigned ids of the columns in which rows may have changed.
    * @param duplicate the error for a key and a record that another row stands in the way of.
    */
-  finish(isKeyAssigned: boolean, duplicate: (key: KeyLayout, record: Uint8Array) => Error): void | Promise<void> {
+  finish(
+    isKeyAssigned: boolean,
+    assigned: ReadonlySet<number>,
+    duplicate: (key: KeyLayout, record: Uint8Array) => Error,
+  ): void | Promise<void> {
+    if (!isKeyAssigned && this.fresh !== null) this.fresh.rows.changedColumns = assigned;
     return inSteps(this.context, this.finishing(isKeyAssigned, duplicate));
   }
 

@@ -103,7 +103,7 @@ export class IndexRuns {
       table.start,
       table.end,
     );
-    if (!(await this.readCorrections(this.tx.corrections(range, table)))) return false;
+    if (!(await this.readCorrections(this.tx.corrections(range, table.read(this.ids))))) return false;
     this.requireRoom();
     try {
       const made = this.jobs().map((job) => this.threads.make(job));

@@ -169,7 +169,7 @@ export class TableWriter {
     const { changes, layout } = this;
     if (changes === null) return;
     this.changes = null;
-    return changes.finish(this.isKeyAssigned(assigned), (key, record) =>
+    return changes.finish(this.isKeyAssigned(assigned), assigned, (key, record) =>
       this.duplicate(key, rowOfRecord(layout, record)),
     );
   }

@@ -29,7 +29,7 @@ export function openSegmentRange(
   context: ExecContext,
 ): SegmentRange | null {
   const parts = partsOf(table, source, range, context);
-  return parts === null ? null : new SegmentRange(parts, context.tx.corrections(range, table), range);
+  return parts === null ? null : new SegmentRange(parts, context.tx.corrections(range, table.read(source)), range);
 }
 
 function partsOf(

@@ -119,7 +119,7 @@ export class SegmentScan {
     this.end = range.lt === null ? table.end : keyText(range.lt);
     this.segments = range.lt === null ? table.segments : segmentsUpTo(table.segments, this.end);
     this.sizes = context.segments?.sizes ?? SEGMENT_SIZES;
-    this.corrections = context.tx.corrections({ gte, lt }, table);
+    this.corrections = context.tx.corrections({ gte, lt }, { entries: table.entries, columns: program.source });
     this.decoder = program.records === null ? null : new RowDecoder(program.records.rows, context);
     this.scratch = emptyColumns(program.source.length);
     this.passed = new Int32Array(rowsMax);

@@ -125,6 +125,11 @@ export class TableSegments implements NewerEntries {
     return bytes;
   }
 
+  /** What is newer, for who reads these columns. */
+  read(columns: readonly number[]): NewerEntries {
+    return { entries: this.entries, columns };
+  }
+
   get columnIds(): readonly number[] {
     return [...this.held.keys()];
   }

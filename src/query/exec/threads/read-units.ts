@@ -65,11 +65,11 @@ export class PartFinder {
 
   /** All at once, as the scan does when it opens: later, the table may have other segments. */
   private lookForCorrections({ tx }: ExecContext, table: TableSegments): string {
-    const { segments, corrected } = this;
+    const { segments, corrected, source } = this;
     const lt = Buffer.from(table.end, "latin1");
     let from = segments[this.at]?.from ?? table.end;
     for (let looks = 0; looks < LOOKS_MAX && from < table.end; looks++) {
-      const { text } = tx.correctionsUnread({ gte: Buffer.from(from, "latin1"), lt }, table);
+      const { text } = tx.correctionsUnread({ gte: Buffer.from(from, "latin1"), lt }, table.read(source));
       if (text === null) return table.end;
       const place = table.numberBefore(text);
       const segment = segments[place];
