@@ -193,7 +193,12 @@ export class Load implements OrderedEntries<LoadWrite> {
    * it.
    */
   changesOthers(key: Uint8Array, columns: readonly number[]): boolean {
-    return this.runs.every((run) => changesOthers(run, columns) || !beginsWith(key, run.prefix));
+    return this.runsOf(key).every((run) => changesOthers(run, columns));
+  }
+
+  /** Runs that have all keys with the beginning of this one. */
+  runsOf(key: Uint8Array): readonly SortedRun[] {
+    return this.runs.filter(({ prefix }) => beginsWith(key, prefix));
   }
 
   find(key: Uint8Array): Operation | undefined {

@@ -61,12 +61,12 @@ class MapOverlay<V extends Keyed> implements Overlay {
   }
 }
 
-/** Recent versions as of a snapshot, those that win first. `isWanted`: else a load is left out. */
+/** Recent versions as of a snapshot, those that win first. `ofLoad`: how a load is read. */
 export function versionOverlays(
   versions: RecentVersions,
   range: KeyRange,
   snapshot: number,
-  isWanted: (load: Load) => boolean = () => true,
+  ofLoad: (load: Load) => readonly (Overlay | null)[] = (load) => [writeOverlay(load, range)],
 ): Overlay[] {
   if (versions.size === 0) return [];
   const overlays: (Overlay | null)[] = [
@@ -74,7 +74,8 @@ export function versionOverlays(
   ];
   for (const { sources } of versions.largeCommits(snapshot)) {
     for (const { ordered } of sources) {
-      if (!(ordered instanceof Load) || isWanted(ordered)) overlays.push(writeOverlay(ordered, range));
+      if (ordered instanceof Load) overlays.push(...ofLoad(ordered));
+      else overlays.push(writeOverlay(ordered, range));
     }
   }
   return overlays.filter((overlay) => overlay !== null);
@@ -95,8 +96,7 @@ export function writeOverlay(
 /** Several sources as one, ascending; where two have a key, the earlier source wins. */
 export class MergedCorrections implements Corrections {
   text: string | null = null;
-  key: Uint8Array = NO_BYTES;
-  value: Uint8Array | null = null;
+  private first: Overlay | null = null;
   private sources: Overlay[];
 
   constructor(sources: readonly (Overlay | null)[]) {
@@ -115,10 +115,16 @@ export class MergedCorrections implements Corrections {
     }
     let first: Overlay | null = null;
     for (const source of this.sources) if (first === null || source.text! < first.text!) first = source;
+    this.first = first;
     this.text = first === null ? null : first.text;
-    if (first === null) return;
-    this.key = first.key;
-    this.value = first.value;
+  }
+
+  get key(): Uint8Array {
+    return this.first?.key ?? NO_BYTES;
+  }
+
+  get value(): Uint8Array | null {
+    return this.first?.value ?? null;
   }
 }
 

@@ -6,20 +6,17 @@
  */
 import { changesOthers, type Load } from "./load.js";
 import { LoadRun } from "./load-run.js";
+import { writeOverlay } from "./merged-cursor.js";
 import type { Operation } from "./operation.js";
 import { createOrderedMap, keyText, type OrderedEntries, type OrderedMap, STOP_WALK } from "./ordered-map.js";
+import { type Places, piecesIn, RunOverlay, runOverlay } from "./run-overlay.js";
 import type { SortedRun } from "./sorted-run.js";
+import type { Corrections, KeyRange } from "./store.js";
 
 /** Loads that reads may have to merge. */
 const LOADS_MAX = 8;
 /** Single writes among those of a load, at most, that are taken out for it: a share of the load's. */
 const SINGLES_SHARE = 1 / 16;
-
-/** Places of a run, the first one and the one behind the last. */
-interface Places {
-  readonly from: number;
-  readonly to: number;
-}
 
 /** What is noted of a load, in key order. Not changed in place. */
 interface NotedLoad {
@@ -107,10 +104,19 @@ export class NewerWrites implements OrderedEntries<Operation> {
     return this.loads.length === 0 ? this.singles.entries(low) : this.upwards(low, entryOf);
   }
 
-  private upwards<T>(low: string, of: (head: Head) => T): IterableIterator<T> {
+  private upwards<T>(low: string, of: (head: Corrections) => T): IterableIterator<T> {
     const key = bytesOf(low);
-    const loads = this.loads.map(({ run, pieces }) => new LoadHead(run, piecesFrom(pieces, run.lowerBound(key)), 1));
+    const loads = this.loads.map(
+      ({ run, pieces }) => new RunOverlay(run, piecesIn(pieces, { from: run.lowerBound(key), to: run.size }), 1),
+    );
     return merged([new SingleHead(this.singles.entries(low)), ...loads], 1, of);
+  }
+
+  /** As NewerEntries have it. */
+  overlays(range: KeyRange): readonly Corrections[] {
+    const singles = this.singles.size === 0 ? null : writeOverlay(this.singles, range);
+    const loads = this.loads.map(({ run, pieces }) => runOverlay(run, range, pieces));
+    return singles === null ? loads : [singles, ...loads];
   }
 
   /** From below `high` downwards. */
@@ -118,7 +124,9 @@ export class NewerWrites implements OrderedEntries<Operation> {
     const singles = this.singles.entriesReversed(high, undefined, true);
     if (this.loads.length === 0) return singles;
     const key = bytesOf(high);
-    const loads = this.loads.map(({ run, pieces }) => new LoadHead(run, piecesUpTo(pieces, run.lowerBound(key)), -1));
+    const loads = this.loads.map(
+      ({ run, pieces }) => new RunOverlay(run, piecesIn(pieces, { from: 0, to: run.lowerBound(key) }).reverse(), -1),
+    );
     return merged([new SingleHead(singles), ...loads], -1, entryOf);
   }
 
@@ -223,15 +231,8 @@ export class NewerWrites implements OrderedEntries<Operation> {
   }
 }
 
-/** Stands on one write of a source. */
-interface Head {
-  /** Null: at the end. */
-  readonly text: string | null;
-  entry(): Entry;
-  advance(): void;
-}
-
-class SingleHead implements Head {
+/** Stands on a single write. */
+class SingleHead implements Corrections {
   private step: IteratorResult<Entry>;
 
   constructor(private readonly steps: Iterator<Entry>) {
@@ -242,8 +243,12 @@ class SingleHead implements Head {
     return this.step.done === true ? null : this.step.value[0];
   }
 
-  entry(): Entry {
-    return this.step.value;
+  get key(): Uint8Array {
+    return this.step.value[1].key;
+  }
+
+  get value(): Uint8Array | null {
+    return this.step.value[1].value;
   }
 
   advance(): void {
@@ -251,52 +256,13 @@ class SingleHead implements Head {
   }
 }
 
-const NO_KEY = new Uint8Array(0);
-
-class LoadHead implements Head {
-  text: string | null = null;
-  private key: Uint8Array = NO_KEY;
-  private place = 0;
-  /** Places of the current piece that are still to come. */
-  private left = 0;
-
-  /** `pieces`: the next one first. `step`: 1 up, −1 down. */
-  constructor(
-    private readonly run: LoadRun,
-    private readonly pieces: Places[],
-    private readonly step: 1 | -1,
-  ) {
-    this.advance();
-  }
-
-  entry(): Entry {
-    return [this.text!, { key: this.key, value: this.run.valueOf(this.run.numberAt(this.place)) }];
-  }
-
-  advance(): void {
-    if (this.left > 0) this.place += this.step;
-    else {
-      const piece = this.pieces.shift();
-      if (piece === undefined) {
-        this.text = null;
-        return;
-      }
-      this.place = this.step === 1 ? piece.from : piece.to - 1;
-      this.left = piece.to - piece.from;
-    }
-    this.left--;
-    this.key = this.run.keyOf(this.run.numberAt(this.place));
-    this.text = keyText(this.key);
-  }
-}
-
-const textOf = ({ text }: Head): string => text!;
-const entryOf = (head: Head): Entry => head.entry();
+const textOf = ({ text }: Corrections): string => text!;
+const entryOf = ({ text, key, value }: Corrections): Entry => [text!, { key, value }];
 
 /** Of heads that have one key, the first counts. */
-function* merged<T>(heads: Head[], step: 1 | -1, of: (head: Head) => T): IterableIterator<T> {
+function* merged<T>(heads: Corrections[], step: 1 | -1, of: (head: Corrections) => T): IterableIterator<T> {
   for (;;) {
-    let next: Head | null = null;
+    let next: Corrections | null = null;
     for (const head of heads) {
       if (head.text === null || (next !== null && next.text === head.text)) continue;
       if (next === null || head.text < next.text! === (step === 1)) next = head;
@@ -326,20 +292,9 @@ function joined(pieces: readonly Places[], places: Places): readonly Places[] {
   return last.to === places.from ? [...pieces.slice(0, -1), { from: last.from, to: places.to }] : [...pieces, places];
 }
 
-function without(pieces: readonly Places[], gone: Places): readonly Places[] {
-  return pieces.flatMap(({ from, to }) =>
-    [
-      { from, to: Math.min(to, gone.from) },
-      { from: Math.max(from, gone.to), to },
-    ].filter((piece) => piece.from < piece.to),
-  );
-}
-
-function piecesFrom(pieces: readonly Places[], place: number): Places[] {
-  return [...without(pieces, { from: 0, to: place })];
-}
-
-/** Below the place, the highest one first. */
-function piecesUpTo(pieces: readonly Places[], place: number): Places[] {
-  return [...without(pieces, { from: place, to: Number.POSITIVE_INFINITY })].reverse();
+function without(pieces: readonly Places[], { from, to }: Places): readonly Places[] {
+  return pieces.flatMap((piece) => [
+    ...piecesIn([piece], { from: 0, to: from }),
+    ...piecesIn([piece], { from: to, to: piece.to }),
+  ]);
 }

@@ -7,6 +7,7 @@ import type { Load } from "./load.js";
 import { MergedCorrections, MergedCursor, versionOverlays, writeOverlay } from "./merged-cursor.js";
 import type { OrderedMap } from "./ordered-map.js";
 import type { RangeRead } from "./read-set.js";
+import { runOverlay } from "./run-overlay.js";
 import type { Corrections, KeyRange, NewerEntries } from "./store.js";
 import type { RecentVersions } from "./versions.js";
 import type { Write } from "./write-set.js";
@@ -48,16 +49,17 @@ export function correctionsOf(
 ): Corrections {
   const { entries, columns } = newer;
   const seen: Load[] = [];
-  const isWanted = (load: Load): boolean => {
-    const isOther = columns !== undefined && load.changesOthers(range.gte, columns);
-    if (!isOther) seen.push(load);
-    return !isOther;
+  const ofLoad = (load: Load): readonly Corrections[] => {
+    if (columns !== undefined && load.changesOthers(range.gte, columns)) return [];
+    seen.push(load);
+    return load.runsOf(range.gte).map((run) => runOverlay(run, range, [{ from: 0, to: run.size }]));
   };
-  const own = { ...view, loads: view.loads.filter(isWanted) };
-  const recent = versionOverlays(versions, range, view.snapshot, isWanted);
+  const own = view.writes === null ? [] : [writeOverlay(view.writes, range)];
+  for (const load of [...view.loads].reverse()) own.push(...ofLoad(load));
+  const recent = versionOverlays(versions, range, view.snapshot, ofLoad);
   const left = entries.beside?.(seen, columns) ?? entries;
-  const beneath = left.size > 0 ? writeOverlay(left, range) : null;
-  return new MergedCorrections([...ownOverlays(own, range), ...recent, beneath]);
+  const beneath = left.size === 0 ? [] : (left.overlays?.(range) ?? [writeOverlay(left, range)]);
+  return new MergedCorrections([...own, ...recent, ...beneath]);
 }
 
 function withKeys(only: KeyRange["only"]): KeyRange["only"] {

@@ -19,6 +19,8 @@ export interface SortedRun {
   /** The number of the write at a place in key order. */
   numberAt(place: number): number;
   keyOf(number: number): Uint8Array;
+  /** Null: the write deletes. */
+  valueOf(number: number): Uint8Array | null;
   operationAt(place: number): Operation;
   /** The first place whose key is not before `key`. The run must be sorted. */
   lowerBound(key: Uint8Array): number;

@@ -69,6 +69,8 @@ export interface NewerEntries {
     readonly size: number;
     /** The same without what the loads have, and what concerns none of the columns, as far as that can be told. */
     beside?(loads: readonly Load[], columns: readonly number[] | undefined): NewerEntries["entries"];
+    /** As several sources, of which the earlier ones count for more; absent: it is one. */
+    overlays?(range: KeyRange): readonly Corrections[];
   };
   /** Of rows: the columns that are read, by their ids. Changes of others need not be told. Absent: all. */
   readonly columns?: readonly number[];

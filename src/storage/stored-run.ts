@@ -170,6 +170,10 @@ export class StoredRun implements SortedRun {
     return viewOf(open.memory, start, keyLengthOf(open, place));
   }
 
+  valueOf(place: number): Uint8Array | null {
+    return this.operationAt(place).value;
+  }
+
   operationAt(place: number): Operation {
     const open = this.openOf(place);
     const { memory, starts, slab } = open;
