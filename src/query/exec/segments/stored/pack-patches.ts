@@ -1,5 +1,6 @@
 /** Packs what has changed in segments of files, for the thread that makes them again. Called by table-builds.ts. */
 import { giveWay, type Turns } from "../../../../protocol/turns.js";
+import { MergedCorrections } from "../../../../storage/merged-cursor.js";
 import type { NewerWrites } from "../../../../storage/newer-writes.js";
 import { type Operation, sizeOf } from "../../../../storage/operation.js";
 import type { TableSegments } from "../table-segments.js";
@@ -47,8 +48,9 @@ async function patchOf(
 ): Promise<SegmentPatch | null> {
   const operations: Operation[] = [];
   let size = 0;
-  for (const [text, operation] of noted.entries(from)) {
-    if (text >= to) break;
+  const range = { gte: Buffer.from(from, "latin1"), lt: Buffer.from(to, "latin1") };
+  for (const changes = new MergedCorrections(noted.overlays(range)); changes.text !== null; changes.advance()) {
+    const operation = { key: changes.key, value: changes.value };
     size += sizeOf(operation);
     if (size > PATCH_BYTES_MAX) return null;
     if (operations.push(operation) % STEP_ENTRIES === 0) await giveWay(turns);
