@@ -59,9 +59,22 @@ export class LoadRun implements SortedRun {
   /** All keys begin with another prefix from now on, of the same length; in steps (in-steps.ts). */
   *move(prefix: Uint8Array): Generator<undefined, void> {
     this.prefix = prefix;
-    for (let number = 0; number < this.size; number++) {
-      this.keyOf(number).set(prefix);
-      if (number % TAKEN_PER_LOOK === 0) yield;
+    for (let from = 0; from < this.size; from += TAKEN_PER_LOOK) {
+      this.moveSome(from, Math.min(this.size, from + TAKEN_PER_LOOK));
+      yield;
+    }
+  }
+
+  /** A function of its own: V8 makes slower code of loops that a generator pauses in. */
+  private moveSome(from: number, to: number): void {
+    const { prefix, slabs } = this;
+    const { length } = prefix;
+    for (let number = from; number < to; number++) {
+      const block = this.blockOf(number);
+      const at = placeOf(number);
+      const { bytes } = slabs[block[at]!]!;
+      const start = block[at + START]!;
+      for (let i = 0; i < length; i++) bytes[start + i] = prefix[i]!;
     }
   }
 
@@ -340,7 +353,6 @@ export class LoadRun implements SortedRun {
     }
   }
 
-  /** A function of its own: V8 makes slower code of loops that a generator pauses in. */
   private mergeSome(heads: PackedHead[], sizeMax: number): void {
     while (heads.length > 0 && this.size < sizeMax) {
       let least = 0;

@@ -83,12 +83,13 @@ export class StoredRun implements SortedRun {
     const writer = new SlabWriter(file);
     for (let from = 0; from < run.size; ) {
       let to = from;
-      for (let bytes = 0; to < run.size; to++) {
+      let bytes = 0;
+      for (; to < run.size; to++) {
         const frame = FRAME_HEAD_BYTES + run.keyLengthAt(to) + (run.valueLengthAt(to) ?? 0);
         if (isFull(bytes, to - from, frame)) break;
         bytes += frame;
       }
-      writer.slabOf(run, from, to);
+      writer.slabOf(run, from, to, bytes);
       from = to;
       yield;
     }
@@ -396,12 +397,8 @@ class SlabWriter {
 
   constructor(private readonly file: RunFile) {}
 
-  /** The writes at places of the run become a slab. */
-  slabOf(run: SortedRun, from: number, to: number): void {
-    let bytes = 0;
-    for (let place = from; place < to; place++) {
-      bytes += FRAME_HEAD_BYTES + run.keyLengthAt(place) + (run.valueLengthAt(place) ?? 0);
-    }
+  /** The writes at places of the run, whose frames have so many bytes, become a slab. */
+  slabOf(run: SortedRun, from: number, to: number, bytes: number): void {
     this.require(bytes);
     this.used = run.copyFrames(from, to, this.memory, 0);
     this.count = to - from;
