@@ -7,6 +7,7 @@ import type { RecordDecoder } from "../../../storage/record-codec.js";
 import type { Corrections } from "../../../storage/store.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import { emptyColumns } from "../row-buffer.js";
+import { ALL_ROWS, type Chunk, type Selection } from "./chunk.js";
 import {
   type Column,
   columnOf,
@@ -19,6 +20,7 @@ import {
   TextDictionary,
   valueAt,
 } from "./column.js";
+import { NULLS } from "./column-buffer.js";
 import type { SegmentKeys } from "./segment.js";
 import type { SegmentSizes } from "./segment-cache.js";
 import { copyBytes, isTextAt, textColumn, textsOf } from "./text-column.js";
@@ -44,6 +46,8 @@ export class CorrectedPiece {
   private decodedRows = 0;
   private rowsFrom: RowOrigins = NO_ROWS;
   private readonly columns: Column[] = [];
+  /** By slot: makes the column of those rows that have passed the tests. */
+  private readonly pickers: RowPicker[] = [];
 
   constructor(
     private readonly corrections: Corrections,
@@ -55,6 +59,8 @@ export class CorrectedPiece {
     private readonly types: readonly SqlType[],
     private readonly decode: RecordDecoder,
     private readonly sizes: Pick<SegmentSizes, "correctionsFew" | "correctionsMax">,
+    /** Slots whose columns tests want; the others are made of rows that pass (`rest`). None: all are made whole. */
+    private readonly tested: ReadonlySet<number>,
   ) {
     this.decoded = emptyColumns(types.length);
   }
@@ -105,17 +111,44 @@ export class CorrectedPiece {
       if (this.decodedCount < this.count) return null;
       this.rowsFrom = originsOf(this.from, this.to, this, this.decodedRows);
     } else if (this.columns.length < base.length) {
-      this.columns.push(this.merged(base[this.columns.length]!, this.columns.length));
+      const slot = this.columns.length;
+      this.pickers.push(this.pickerOf(base[slot]!, slot));
+      this.columns.push(this.isRest(slot) ? NULLS : this.pickers[slot]!(this.rowsFrom.origins));
     }
     return this.columns.length === base.length ? this.columns : null;
   }
 
-  private merged(base: Column, slot: number): Column {
+  private pickerOf(base: Column, slot: number): RowPicker {
     const { rowsFrom, decodedKeys } = this;
-    if (base.kind !== "key") return mergedColumn(this.types[slot]!, base, this.decoded[slot]!, rowsFrom);
-    const { origins } = rowsFrom;
-    const at = (row: number) => (origins[row]! < 0 ? decodedKeys[-1 - origins[row]!]! : base.at(origins[row]!));
-    return { kind: "key", at, bytes: 0 };
+    if (base.kind !== "key") return pickerOf(this.types[slot]!, base, this.decoded[slot]!, rowsFrom);
+    return (origins) => {
+      const at = (row: number) => (origins[row]! < 0 ? decodedKeys[-1 - origins[row]!]! : base.at(origins[row]!));
+      return { kind: "key", at, bytes: 0 };
+    };
+  }
+
+  private isRest(slot: number): boolean {
+    return this.tested.size > 0 && !this.tested.has(slot);
+  }
+
+  /** Some columns are made by `rest`. */
+  get hasRest(): boolean {
+    return this.tested.size > 0 && this.tested.size < this.types.length;
+  }
+
+  /**
+   * Rows that have passed: these, or when `rows` is null those from `from` on. The columns that no test wanted are made
+   * of them alone.
+   */
+  rest(rows: Int32Array | null, from: number, length: number): Pick<Chunk, "vectors" | "selections"> {
+    const passed: Selection = { rows, from };
+    const { origins } = this.rowsFrom;
+    const own = rows === null ? origins.subarray(from, from + length) : new Int32Array(length);
+    if (rows !== null) for (let i = 0; i < length; i++) own[i] = origins[rows[i]!]!;
+    return {
+      vectors: this.columns.map((column, slot) => (this.isRest(slot) ? this.pickers[slot]!(own) : column)),
+      selections: this.columns.map((_, slot) => (this.isRest(slot) ? ALL_ROWS : passed)),
+    };
   }
 
   private decodeSome(): void {
@@ -174,27 +207,36 @@ export function originsOf(
 
 /** The rows of `base` and of the decoded values that `origins` names, in that order. */
 export function mergedColumn(type: SqlType, base: StoredForm, values: readonly Value[], rows: RowOrigins): StoredForm {
-  const { origins, replaced } = rows;
-  const count = replaced.length;
-  const merged =
-    base.kind === "number"
-      ? mergedNumbers(base, columnOf(type, values, count), origins)
-      : base.kind === "dictionary"
-        ? mergedCodes(base, values, rows)
-        : base.kind === "text"
-          ? mergedTexts(base, textsOf(values, count), origins)
-          : null;
-  if (merged !== null) return merged;
-  const all: Value[] = [];
-  for (const origin of origins) all.push(origin < 0 ? values[-1 - origin]! : valueAt(base, origin));
-  return plainOf(all, all.length);
+  return pickerOf(type, base, values, rows)(rows.origins) as StoredForm;
 }
 
-/** Null when there are values that are no numbers of the same scale. */
-function mergedNumbers(base: NumberColumn, added: Column, origins: Int32Array): NumberColumn | null {
-  if (added.kind !== "number") return null;
-  const isEmpty = (column: NumberColumn) => column.min > column.max && !column.hasNaN;
-  if (base.scale !== added.scale && !isEmpty(added)) return null;
+/** Makes a column of rows by their origins. */
+type RowPicker = (origins: Int32Array) => Column;
+
+function pickerOf(type: SqlType, base: StoredForm, values: readonly Value[], rows: RowOrigins): RowPicker {
+  const count = rows.replaced.length;
+  if (base.kind === "number") {
+    const added = columnOf(type, values, count);
+    if (added.kind === "number" && haveOneScale(base, added)) return (origins) => mergedNumbers(base, added, origins);
+  } else if (base.kind === "dictionary") {
+    const added = addedCodes(base, values, rows);
+    if (added !== null) return (origins) => mergedCodes(base, added, origins);
+  } else if (base.kind === "text") {
+    const added = textsOf(values, count);
+    if (added !== null) return (origins) => mergedTexts(base, added, origins);
+  }
+  return (origins) => {
+    const all: Value[] = [];
+    for (const origin of origins) all.push(origin < 0 ? values[-1 - origin]! : valueAt(base, origin));
+    return plainOf(all, all.length);
+  };
+}
+
+function haveOneScale(base: NumberColumn, added: NumberColumn): boolean {
+  return base.scale === added.scale || (added.min > added.max && !added.hasNaN);
+}
+
+function mergedNumbers(base: NumberColumn, added: NumberColumn, origins: Int32Array): NumberColumn {
   const areIntegers = base.data instanceof Int32Array && added.data instanceof Int32Array;
   const data = areIntegers ? new Int32Array(origins.length) : new Float64Array(origins.length);
   gather(base.data, added.data, origins, data);
@@ -225,15 +267,21 @@ function gather(base: Numbers, added: Numbers, origins: Int32Array, out: Numbers
   }
 }
 
+/** Codes of the decoded rows. */
+interface AddedCodes {
+  readonly codes: Uint16Array;
+  /** Entries, with those that the segment does not have. */
+  readonly count: number;
+  /** Null: there are no others. */
+  readonly values: readonly Value[] | null;
+  readonly bytes: number;
+}
+
 /**
  * Null when there are too many different values. Most changed rows have the value that they had, so the other values
  * are only numbered when one of them is wanted.
  */
-function mergedCodes(
-  base: DictionaryColumn,
-  values: readonly Value[],
-  { origins, replaced }: RowOrigins,
-): DictionaryColumn | null {
+function addedCodes(base: DictionaryColumn, values: readonly Value[], { replaced }: RowOrigins): AddedCodes | null {
   const added = new Uint16Array(replaced.length);
   const known = entryCount(base);
   const more: Value[] = [];
@@ -257,11 +305,15 @@ function mergedCodes(
     }
     added[i] = code;
   }
-  const codes = known + more.length <= 256 ? new Uint8Array(origins.length) : new Uint16Array(origins.length);
-  gather(base.codes, added, origins, codes);
-  if (more.length === 0 && base instanceof TextDictionary) return base.withCodes(codes);
-  const all = more.length === 0 ? base.values : [...base.values, ...more];
-  return { kind: "dictionary", codes, values: all, bytes: base.bytes + moreBytes };
+  const all = more.length === 0 ? null : [...base.values, ...more];
+  return { codes: added, count: known + more.length, values: all, bytes: base.bytes + moreBytes };
+}
+
+function mergedCodes(base: DictionaryColumn, added: AddedCodes, origins: Int32Array): DictionaryColumn {
+  const codes = added.count <= 256 ? new Uint8Array(origins.length) : new Uint16Array(origins.length);
+  gather(base.codes, added.codes, origins, codes);
+  if (added.values === null && base instanceof TextDictionary) return base.withCodes(codes);
+  return { kind: "dictionary", codes, values: added.values ?? base.values, bytes: added.bytes };
 }
 
 function codesOf({ values }: DictionaryColumn): Map<Value, number> {
@@ -274,8 +326,7 @@ function isEntry(base: DictionaryColumn, code: number, value: Value): boolean {
   return base.entries === undefined ? base.values[code] === value : isTextAt(base.entries, code, value);
 }
 
-function mergedTexts(base: TextColumn, added: TextColumn | null, origins: Int32Array): TextColumn | null {
-  if (added === null) return null;
+function mergedTexts(base: TextColumn, added: TextColumn, origins: Int32Array): TextColumn {
   const { length } = origins;
   const offsets = new Uint32Array(length + 1);
   let end = 0;

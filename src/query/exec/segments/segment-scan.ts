@@ -155,7 +155,7 @@ export class SegmentScan {
   private beginPiece(segment: Segment): undefined {
     const { program, corrections, keys, row, sizes } = this;
     const { types, decode } = program.records!;
-    this.piece = new CorrectedPiece(corrections, segment.to, keys!, row, types, decode, sizes);
+    this.piece = new CorrectedPiece(corrections, segment.to, keys!, row, types, decode, sizes, program.tested);
   }
 
   private stepPiece(segment: Segment, piece: CorrectedPiece, rowsMax: number): Chunk | Batch | Gap | undefined {
@@ -418,6 +418,10 @@ export class SegmentScan {
     }
     const gap = this.isPartlyRead ? this.readRest(segment) : null;
     if (gap !== null) return gap;
+    if (this.isMerged && this.piece!.hasRest) {
+      const { vectors, selections } = this.piece!.rest(rows, from, length);
+      return new Chunk(vectors, selections, length, this.scratch);
+    }
     const selections = new Array<Selection>(this.vectors.length).fill({ rows, from });
     return new Chunk(this.vectors, selections, length, this.scratch);
   }
