@@ -320,6 +320,23 @@ t.test("what could not be made before a stop is made after the start", async (t)
   await stored.close();
 });
 
+t.test("right after a start, only a table that is scanned gets the files that it lacks", async (t) => {
+  const stored = await Stored.open(t, 1e9, { ...STORED, startMs: 1e9 });
+  for (const name of ["g", "h"]) {
+    await stored.side.run(0, `CREATE TABLE ${name} (a int PRIMARY KEY, b int, c text, d timestamp)`);
+    await stored.side.run(0, `INSERT INTO ${name} SELECT i, i % 7, 'x', NULL FROM generate_series(1, 100) i`);
+  }
+  await stored.reopen("closed");
+  await stored.make();
+  t.equal(stored.side.segments.built, 0);
+  t.equal(await stored.side.run(0, "SELECT b FROM g WHERE a = 5"), "[5]");
+  t.equal(await stored.side.run(0, "SELECT count(*), sum(a) FROM h"), "[100,5050]");
+  await stored.side.partition.columns!.idle();
+  t.equal(stored.side.segments.built, 1);
+  t.equal(stored.side.segments.tablesOf(7).length, 1, "the other one waits");
+  await stored.close();
+});
+
 t.test("ORDER BY … LIMIT reads the key, and other columns only where one of the first rows is", async (t) => {
   const stored = await Stored.open(t);
   await fill(stored, 500);

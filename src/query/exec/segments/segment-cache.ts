@@ -91,6 +91,8 @@ export interface SegmentSizes {
   readonly readNanosMin: number;
   /** Of what a thread reads at a time for it. */
   readonly unitNanos: number;
+  /** Milliseconds after a start in which only those tables get files that somebody scans. */
+  readonly startMs: number;
   /** Memory for a table's changes that a start reads from the log; where there are more, its columns are made again. */
   readonly replayBytesMax: number;
 }
@@ -110,6 +112,7 @@ export const SEGMENT_SIZES: SegmentSizes = {
   threadRowsMin: 100_000,
   readNanosMin: 30e6,
   unitNanos: 4e6,
+  startMs: 5000,
 };
 
 export class SegmentCache {
@@ -197,6 +200,7 @@ export class SegmentCache {
     const made = this.tableOf(tenantNumber, storageId)?.makingAt(keyText(key))?.awaited;
     const first = this.hasFiles ? this.expected.get(`${tenantNumber}/${storageId}`) : undefined;
     const awaited = made ?? first ?? null;
+    awaited?.ask?.();
     return awaited !== null && awaited.rows >= this.sizes.awaitedRowsMin ? awaited : null;
   }
 
