@@ -28,6 +28,8 @@ const NEWER_MIN = 100_000;
  */
 const NEWER_BYTES_SHARE = 0.75;
 const CHANGES_SHARE_MAX = 0.25;
+/** Lookups in records that take as long as reading a segment's pages, about. */
+const LOOKUPS_PER_SEGMENT = 8;
 /** Of all the memory, what the pages of a table may take that is read by keys. */
 const LOOKUPS_SHARE = 0.5;
 /** Of all the memory, what pages of files have in any case. */
@@ -425,7 +427,8 @@ export class SegmentCache {
   /** Counts a lookup whose pages are not in memory; true when it is worth reading them. */
   shouldLoad(table: TableSegments, columnIds: readonly number[]): boolean {
     table.lookups++;
-    return table.lookups > this.sizes.lookupsBefore && table.bytesOf(columnIds) < this.bytesMax * LOOKUPS_SHARE;
+    const enough = Math.min(this.sizes.lookupsBefore, LOOKUPS_PER_SEGMENT * table.segments.length);
+    return table.lookups > enough && table.bytesOf(columnIds) < this.bytesMax * LOOKUPS_SHARE;
   }
 
   /** The segment's rows, of which so many are gone, are only in records from now on, and need no newer entries. */
