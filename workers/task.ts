@@ -1,5 +1,6 @@
 /** Entry of a task thread: each export is a task, run by name through a piscina pool (task-pool.ts). */
 import { move, transferableSymbol, valueSymbol } from "piscina";
+import type { DeriveKeyJob } from "../src/directory/derive-key.js";
 import type { AlgorithmResult } from "../src/graph/algorithms/algorithm.js";
 import { type AlgorithmJob, runAlgorithm as run } from "../src/graph/algorithms/run-algorithm.js";
 import type { ExtractedGraph } from "../src/graph/extract/extract-graph.js";
@@ -30,9 +31,14 @@ import type { ReadRecipe } from "../src/recipe/recipe.js";
 import type { PackedRun } from "../src/storage/packed-run.js";
 import type { MapJob, VectorMap } from "../src/vector/map/map-vectors.js";
 
-export { deriveKey } from "../src/directory/derive-key.js";
 export { linkGraph } from "../src/vector/link-graph.js";
 export { evaluatePacked, forecastPacked, predictPacked, trainPacked } from "./model-task.js";
+
+/** Its tables of characters are loaded with the first password. */
+export async function deriveKey(job: DeriveKeyJob): Promise<Uint8Array> {
+  const { deriveKey: derive } = await import("../src/directory/derive-key.js");
+  return derive(job);
+}
 
 /** `error` is what the caller is to be told: errors lose their class on the way. */
 export function runAlgorithm(job: AlgorithmJob): {

@@ -12,7 +12,7 @@ const COMPACTION_THREAD = "rocksdb:low";
 const NICE = 5;
 const NICE_MAX = 19;
 /** Between two looks: longer each time. */
-const FIRST_LOOK_MS = 1000;
+const FIRST_LOOK_MS = 100;
 const LAST_LOOK_MS = 64_000;
 const TASKS = "/proc/self/task";
 

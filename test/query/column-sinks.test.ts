@@ -2,7 +2,7 @@
 import { deepStrictEqual } from "node:assert";
 import fc from "fast-check";
 import t from "tap";
-import { columnOf } from "../../src/query/exec/segments/column.js";
+import { columnOf, valueAt } from "../../src/query/exec/segments/column.js";
 import { encodeColumn, isStorable } from "../../src/query/exec/segments/stored/column-page.js";
 import { columnSink } from "../../src/query/exec/segments/stored/column-sinks.js";
 import { encodeRecord, recordWalker } from "../../src/storage/record-codec.js";
@@ -67,6 +67,33 @@ t.test("of many rows, and where the form changes on the way", async (t) => {
   t.doesNotThrow(() => made(TEXT, [["a", "given", null, "given", "given"]], "given"));
   t.doesNotThrow(() => made(NUMERIC, [[null, null], [null]]));
 });
+
+t.test(
+  "after texts that were all different, texts that repeat only later have no dictionary, but are the same",
+  async (t) => {
+    const sink = columnSink(TEXT, 4000);
+    const walk = recordWalker([{ id: 1, type: TEXT, missing: null, sink }]);
+    const take = (values: readonly Value[]) => {
+      for (const value of values) {
+        const record = encodeRecord([INT4, TEXT], [7, value]);
+        walk(record, 0, record.length);
+      }
+      const column = sink.column();
+      t.same(
+        values.map((_, row) => valueAt(column, row)),
+        values,
+      );
+      return column.kind;
+    };
+    const different = Array.from({ length: 4000 }, (_, i) => `text ${i}`);
+    const late = different.map((text, i) => (i < 1100 ? text : i % 7 === 0 ? null : "again"));
+    const soon = different.map((_, i) => `text ${i % 500}`);
+    t.same(
+      [take(late), take(different), take(late), take(soon), take(late)].join(" "),
+      "dictionary text text dictionary dictionary",
+    );
+  },
+);
 
 t.test("a record that ends too soon is damaged", async (t) => {
   const walk = recordWalker([{ id: 0, type: TEXT, missing: null, sink: columnSink(TEXT, 10) }]);

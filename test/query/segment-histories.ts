@@ -28,6 +28,7 @@ export const SIZES = {
   threadRowsMin: 16,
   readNanosMin: 1,
   unitNanos: 1000,
+  startMs: 0,
   replayBytesMax: 1e6,
 };
 export const CREATE = `CREATE TABLE m (a int, b int, t text, n numeric(10,2), d date, f float8, l int8, o bool, v numeric, w vector(2), u varchar,

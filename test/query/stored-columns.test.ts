@@ -320,6 +320,23 @@ t.test("what could not be made before a stop is made after the start", async (t)
   await stored.close();
 });
 
+t.test("right after a start, only a table that is scanned gets the files that it lacks", async (t) => {
+  const stored = await Stored.open(t, 1e9, { ...STORED, startMs: 1e9 });
+  for (const name of ["g", "h"]) {
+    await stored.side.run(0, `CREATE TABLE ${name} (a int PRIMARY KEY, b int, c text, d timestamp)`);
+    await stored.side.run(0, `INSERT INTO ${name} SELECT i, i % 7, 'x', NULL FROM generate_series(1, 100) i`);
+  }
+  await stored.reopen("closed");
+  await stored.make();
+  t.equal(stored.side.segments.built, 0);
+  t.equal(await stored.side.run(0, "SELECT b FROM g WHERE a = 5"), "[5]");
+  t.equal(await stored.side.run(0, "SELECT count(*), sum(a) FROM h"), "[100,5050]");
+  await stored.side.partition.columns!.idle();
+  t.equal(stored.side.segments.built, 1);
+  t.equal(stored.side.segments.tablesOf(7).length, 1, "the other one waits");
+  await stored.close();
+});
+
 t.test("ORDER BY … LIMIT reads the key, and other columns only where one of the first rows is", async (t) => {
   const stored = await Stored.open(t);
   await fill(stored, 500);
@@ -349,5 +366,24 @@ t.test("ORDER BY … LIMIT reads the key, and other columns only where one of th
   await stored.side.run(0, "DELETE FROM g WHERE a = 500");
   stored.side.flush();
   await read("SELECT a, b, c FROM g ORDER BY d DESC LIMIT 1", '[499,2,"text 499"]');
+  await stored.close();
+});
+
+t.test("different values of a dictionary, and NULLs among them, are counted in each of its segments", async (t) => {
+  const stored = await Stored.open(t);
+  await stored.side.run(0, "CREATE TABLE g (a int PRIMARY KEY, b int, c text)");
+  await stored.side.run(
+    0,
+    "INSERT INTO g SELECT i, i % 7, CASE WHEN i % 5 > 0 THEN 'text ' || i % 9 END FROM generate_series(1, 500) i",
+  );
+  await stored.make();
+  t.ok(stored.side.segments.tablesOf(7)[0]!.segments.length > 3);
+  const count = (rest: string) => stored.side.run(0, `SELECT count(DISTINCT b), count(DISTINCT c) FROM g ${rest}`);
+  t.equal(await count(""), "[7,9]");
+  t.equal(await count("WHERE a <= 5"), "[5,4]");
+  t.equal(await count("WHERE b = 3 AND a > 250"), "[1,9]");
+  t.equal(await count("WHERE a % 5 = 0"), "[7,0]");
+  await stored.side.run(0, "UPDATE g SET b = 100, c = 'new' WHERE a IN (77, 401)");
+  t.equal(await count(""), "[8,10]");
   await stored.close();
 });

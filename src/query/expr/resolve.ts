@@ -21,7 +21,7 @@ import {
 } from "./functions/registry.js";
 import { TABLE_FUNCTION_FAMILIES, TABLE_FUNCTIONS } from "./functions/table-registry.js";
 import type { TableFunction } from "./table-function.js";
-import { typeFromName } from "./type-spellings.js";
+import { isTypeName, typeFromName } from "./type-spellings.js";
 import { baseType, categoryOf, displayName, isPreferred, type TypeCategory } from "./types.js";
 
 export interface Resolved<F> {
@@ -308,13 +308,7 @@ function operatorMatch<F>(candidates: readonly Candidate<F>[], types: readonly S
 
 /** `int8(x)`, `text(x)`: written as a function, meant as a cast (10.3, step 3). */
 function conversionCall(name: string, types: readonly SqlType[]): ResolvedFunction | null {
-  let target: SqlType;
-  try {
-    target = baseType(typeFromName(name));
-  } catch {
-    return null;
-  }
-  return conversionTo(target, types);
+  return types.length === 1 && isTypeName(name) ? conversionTo(baseType(typeFromName(name)), types) : null;
 }
 
 function conversionTo(target: SqlType, types: readonly SqlType[]): ResolvedFunction | null {

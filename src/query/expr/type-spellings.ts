@@ -124,6 +124,12 @@ export function isBuiltInType(name: string): boolean {
   return Object.hasOwn(SPELLINGS, spelled) || namedOidType(spelled) !== null;
 }
 
+/** Whether `typeFromName` knows the name. */
+export function isTypeName(name: string): boolean {
+  const spelled = name.toLowerCase().replace(/^pg_catalog\./, "");
+  return isBuiltInType(spelled) || (spelled.startsWith("_") && isBuiltInType(spelled.slice(1)));
+}
+
 /**
  * The type of a name as written (any case, with or without `pg_catalog.`), its modifiers and array dimensions; a
  * leading underscore names an array, as in pg_type. Throws 42704 for an unknown name, 22023 for bad modifiers.

@@ -3,7 +3,7 @@
  * or numbers close together), a table from their combined codes to group numbers stands in for hashing: it is filled as
  * combinations are met. Used by aggregate.ts, one per run.
  */
-import type { Chunk, Selection } from "./chunk.js";
+import type { Chunk } from "./chunk.js";
 import { type Column, entryCount } from "./column.js";
 
 /** Combinations of codes that a table is made for. */
@@ -50,17 +50,11 @@ export class ChunkGroups {
     if (coded === null || chunk.length > numbers.length) return null;
     const { selections, length } = chunk;
     combined.fill(0, 0, length);
-    for (const one of coded) addCodes(one, selections[one.slot]!, length, combined);
-    let count = 0;
-    for (let i = 0; i < length; i++) {
-      let number = table[combined[i]!]!;
-      if (number === UNKNOWN) {
-        number = UNKNOWN - 1 - count;
-        table[combined[i]!] = number;
-        waiting[count++] = i;
-      }
-      numbers[i] = number;
+    for (const one of coded) {
+      const { rows, from } = selections[one.slot]!;
+      addCodes(one.codes, one.first, one.size, rows, from, length, combined);
     }
+    const count = lookUp(combined, length, table, numbers, waiting);
     if (count > 0) this.assignWaiting(chunk, count);
     return numbers;
   }
@@ -69,9 +63,7 @@ export class ChunkGroups {
     const { numbers, combined, table, waiting } = this;
     const groups = this.groupsOf(chunk.pick(waiting, count));
     for (let i = 0; i < count; i++) table[combined[waiting[i]!]!] = groups[i]!;
-    for (let i = waiting[0]!; i < chunk.length; i++) {
-      if (numbers[i]! < UNKNOWN) numbers[i] = groups[UNKNOWN - 1 - numbers[i]!]!;
-    }
+    giveGroups(numbers, waiting[0]!, chunk.length, groups);
   }
 
   private enter(vectors: readonly Column[]): void {
@@ -117,12 +109,45 @@ function isSameCode(a: Coded, b: Coded): boolean {
   return a.entries === b.entries && a.first === b.first && a.size === b.size;
 }
 
+// Loops by themselves: V8 optimizes them after few rows, and what surrounds them changes from chunk to chunk.
+
 function addCodes(
-  { codes, first, size }: Coded,
-  { rows, from }: Selection,
+  codes: Coded["codes"],
+  first: number,
+  size: number,
+  rows: Int32Array | null,
+  from: number,
   length: number,
   combined: Int32Array,
 ): void {
   if (rows === null) for (let i = 0; i < length; i++) combined[i] = combined[i]! * size + (codes[from + i]! - first);
   else for (let i = 0; i < length; i++) combined[i] = combined[i]! * size + (codes[rows[i]!]! - first);
+}
+
+/** Writes the rows' numbers. Rows whose codes have none wait for one: they are listed, and counted in the answer. */
+function lookUp(
+  combined: Int32Array,
+  length: number,
+  table: Int32Array,
+  numbers: Int32Array,
+  waiting: Int32Array,
+): number {
+  let count = 0;
+  for (let i = 0; i < length; i++) {
+    let number = table[combined[i]!]!;
+    if (number === UNKNOWN) {
+      number = UNKNOWN - 1 - count;
+      table[combined[i]!] = number;
+      waiting[count++] = i;
+    }
+    numbers[i] = number;
+  }
+  return count;
+}
+
+/** Gives the rows that waited their groups. */
+function giveGroups(numbers: Int32Array, from: number, length: number, groups: Int32Array): void {
+  for (let i = from; i < length; i++) {
+    if (numbers[i]! < UNKNOWN) numbers[i] = groups[UNKNOWN - 1 - numbers[i]!]!;
+  }
 }

@@ -13,6 +13,7 @@ import { KeyGroups } from "../key-groups.js";
 import { compileAll, type EvaluateAll } from "../slots.js";
 import { bytesOf } from "../value-bytes.js";
 import { ALL_ROWS, Chunk } from "./chunk.js";
+import { ChunkGroups } from "./chunk-groups.js";
 import type { Column } from "./column.js";
 import { GroupNumbers } from "./group-numbers.js";
 
@@ -42,6 +43,10 @@ class DistinctCount implements Accumulator {
   private readonly others = new Set<string>();
   private readonly scratch: Value[] = [];
   private assigned = new Int32Array(0);
+  /** Without groups: what was met among few different values is not looked up again. */
+  private readonly met: ChunkGroups | null;
+  /** That the last chunk took. */
+  private taken = 0;
 
   constructor(
     type: SqlType,
@@ -52,6 +57,7 @@ class DistinctCount implements Accumulator {
     private readonly context: ExecContext,
   ) {
     this.keys = new KeyGroups(isGrouped ? [type, INT8] : [type], context.statement.memoryBytesMax);
+    this.met = isGrouped || slot < 0 ? null : new ChunkGroups([slot], this.groupsOf);
   }
 
   addGroup(): void {
@@ -75,7 +81,16 @@ class DistinctCount implements Accumulator {
   addChunk(chunk: Chunk, groupOf: Int32Array | null): number | null {
     const { slot, keys, isGrouped } = this;
     if (slot < 0) return null;
-    const vectors = [chunk.vectors[slot]!];
+    const column = chunk.vectors[slot]!;
+    // All that `met` knows has keys, but for values that are no texts.
+    if (
+      this.met !== null &&
+      (column.kind === "number" || (column.kind === "dictionary" && column.entries !== undefined))
+    ) {
+      this.taken = 0;
+      if (this.met.assign(chunk) !== null) return this.taken;
+    }
+    const vectors = [column];
     const selections = [chunk.selections[slot]!];
     if (isGrouped) {
       vectors.push(numbersOf(groupOf!));
@@ -85,6 +100,13 @@ class DistinctCount implements Accumulator {
     if (!keys.loadChunk(new Chunk(vectors, selections, chunk.length, []), slots)) return null;
     return this.addLoaded(chunk.length, groupOf);
   }
+
+  /** Of rows whose values were not met before. */
+  private readonly groupsOf = (chunk: Chunk): Int32Array => {
+    if (!this.keys.loadChunk(chunk, [this.slot])) throw new Error("a value of a dictionary of texts has no key");
+    this.taken = this.addLoaded(chunk.length, null);
+    return this.assigned;
+  };
 
   result(group: number): Value {
     return this.counts.values[group]!;

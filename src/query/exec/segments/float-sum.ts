@@ -26,7 +26,11 @@ export interface PartOfRun {
 }
 
 export class FloatSum implements Accumulator {
-  private readonly states: unknown[] = [];
+  readonly stateBytes = 2 * GroupNumbers.BYTES;
+  private readonly sums = new GroupNumbers();
+  private readonly counts = new GroupNumbers();
+  /** Groups with a number that is not finite. */
+  private readonly infinite = new Set<number>();
   private readonly value: InSegment;
   private readonly scratch: Value[] = [];
   /** Null: no thread has given anything yet, and nothing is counted. */
@@ -42,17 +46,15 @@ export class FloatSum implements Accumulator {
   }
 
   addGroup(): void {
-    this.states.push(this.fn.init());
+    this.sums.push();
+    this.counts.push();
   }
 
   add(batch: Batch, groupOf: ArrayLike<number>): number {
-    const { states, fn } = this;
     const values = this.arg(batch, this.context, this.scratch);
     for (let row = 0; row < batch.length; row++) {
-      const value = values[row]!;
-      if (value === null) continue;
-      fn.step(states[groupOf[row]!], value);
-      this.exact?.add(value as number);
+      const value = values[row];
+      if (value !== null) this.addOne(value as number, groupOf[row]!);
     }
     return 0;
   }
@@ -61,18 +63,31 @@ export class FloatSum implements Accumulator {
     const value = this.value.of(chunk);
     if (value === null) return null;
     computeInto(value, chunk);
-    const { states, fn, exact } = this;
-    const { mayBeNull } = value;
-    for (let i = 0; i < chunk.length; i++) {
-      if (!mayBeNull || nulls[i] === 0) fn.step(states[groupOf === null ? 0 : groupOf[i]!], results[i]!);
-    }
-    if (exact === null) return 0;
-    for (let i = 0; i < chunk.length; i++) if (!mayBeNull || nulls[i] === 0) exact.add(results[i]!);
+    const { low, high, mayBeNull } = value;
+    const { length } = chunk;
+    // Of no rows but NULLs, low is infinite.
+    if (this.exact !== null || (low <= high && !(Number.isFinite(low) && Number.isFinite(high)))) {
+      for (let i = 0; i < length; i++) {
+        if (!mayBeNull || nulls[i] === 0) this.addOne(results[i]!, groupOf === null ? 0 : groupOf[i]!);
+      }
+    } else addNumbers(results, mayBeNull ? nulls : null, groupOf, length, this.sums.values, this.counts.values);
     return 0;
   }
 
+  private addOne(number: number, group: number): void {
+    this.sums.values[group]! += number;
+    this.counts.values[group]!++;
+    if (!Number.isFinite(number)) this.infinite.add(group);
+    this.exact?.add(number);
+  }
+
   result(group: number): Value {
-    return this.fn.result(this.states[group]);
+    const state: FloatTotal = {
+      sum: this.sums.values[group]!,
+      count: this.counts.values[group]!,
+      infinite: this.infinite.has(group),
+    };
+    return this.fn.result(state);
   }
 
   /**
@@ -82,29 +97,43 @@ export class FloatSum implements Accumulator {
   canMerge(state: SentState): boolean {
     if (state.kind !== "numbers" || state.total === 0) return state.kind === "numbers";
     const max = EXACT_TOTAL - state.total;
-    this.exact ??= new ExactSums(this.states as FloatTotal[]);
+    this.exact ??= new ExactSums(this.sums.values);
     // What was added since may have gone to groups that are smaller.
-    if (this.exact.areSteps && this.exact.max > max) this.exact = new ExactSums(this.states as FloatTotal[]);
+    if (this.exact.areSteps && this.exact.max > max) this.exact = new ExactSums(this.sums.values);
     return this.exact.areSteps && this.exact.max <= max;
   }
 
   *merge(state: SentState, groupOf: Int32Array): Iterable<void> {
     if (state.kind !== "numbers") throw new Error("not the numbers of a sum");
     const { sums, counts, numbers, groups } = state;
-    const states = this.states as FloatTotal[];
     for (let group = 0; group < sums.length; group++) {
-      const own = states[groupOf[group]!]!;
-      own.sum += sums[group]!;
-      own.count += counts[group]!;
+      const own = groupOf[group]!;
+      this.sums.values[own]! += sums[group]!;
+      this.counts.values[own]! += counts[group]!;
       if (group % MERGED_AT_ONCE === MERGED_AT_ONCE - 1) yield;
     }
-    const { fn, exact } = this;
-    if (exact !== null) exact.max += state.total;
+    if (this.exact !== null) this.exact.max += state.total;
     for (let i = 0; i < numbers.length; i++) {
-      exact?.add(numbers[i]!);
-      fn.step(states[groupOf[groups === null ? 0 : groups[i]!]!], numbers[i]!);
+      this.addOne(numbers[i]!, groupOf[groups === null ? 0 : groups[i]!]!);
       if (i % MERGED_AT_ONCE === MERGED_AT_ONCE - 1) yield;
     }
+  }
+}
+
+/** By itself, so that V8 optimizes it after few rows: what surrounds it changes from chunk to chunk. */
+function addNumbers(
+  numbers: Float64Array,
+  areNull: Uint8Array | null,
+  groupOf: Int32Array | null,
+  length: number,
+  sums: Float64Array,
+  counts: Float64Array,
+): void {
+  for (let i = 0; i < length; i++) {
+    if (areNull !== null && areNull[i] === 1) continue;
+    const group = groupOf === null ? 0 : groupOf[i]!;
+    sums[group]! += numbers[i]!;
+    counts[group]!++;
   }
 }
 
@@ -120,8 +149,8 @@ class ExactSums {
   /** None is greater, without its sign. */
   max = 0;
 
-  constructor(states: readonly FloatTotal[]) {
-    for (const { sum } of states) {
+  constructor(sums: Float64Array) {
+    for (const sum of sums) {
       if (!isStep(sum)) this.areSteps = false;
       this.max = Math.max(this.max, Math.abs(sum));
     }
@@ -141,8 +170,8 @@ export class FloatParts implements Accumulator {
   readonly stateBytes = 2 * GroupNumbers.BYTES;
   private readonly sums = new GroupNumbers();
   private readonly counts = new GroupNumbers();
-  /** Of what is in the sums, without signs. */
-  private total = 0;
+  /** Of what is in the sums, without signs: one number. */
+  private readonly total = new Float64Array(1);
   private isExact: boolean;
   private numbers = new Float64Array(0);
   private groups = new Int32Array(0);
@@ -179,9 +208,14 @@ export class FloatParts implements Accumulator {
     if (value === null) return null;
     const { length } = this.numbers;
     computeInto(value, chunk);
-    const { mayBeNull } = value;
-    for (let i = 0; i < chunk.length; i++) {
-      if (!mayBeNull || nulls[i] === 0) this.push(results[i]!, groupOf === null ? 0 : groupOf[i]!);
+    const areNull = value.mayBeNull ? nulls : null;
+    let done = 0;
+    if (this.isExact) {
+      done = addSteps(results, areNull, groupOf, chunk.length, this.sums.values, this.counts.values, this.total);
+      this.isExact = done === chunk.length;
+    }
+    for (let i = done; i < chunk.length; i++) {
+      if (areNull === null || areNull[i] === 0) this.push(results[i]!, groupOf === null ? 0 : groupOf[i]!);
     }
     return BYTES_PER_NUMBER * (this.numbers.length - length);
   }
@@ -191,7 +225,8 @@ export class FloatParts implements Accumulator {
   }
 
   partial(): SentState {
-    const { sums, counts, total, length, part } = this;
+    const { sums, counts, length, part } = this;
+    const total = this.total[0]!;
     const numbers = this.numbers.subarray(0, length);
     const groups = part.isGrouped ? this.groups.subarray(0, length) : null;
     return { kind: "numbers", sums: sums.taken(), counts: counts.taken(), total, numbers, groups };
@@ -199,9 +234,9 @@ export class FloatParts implements Accumulator {
 
   private push(number: number, group: number): void {
     if (this.isExact) {
-      const total = this.total + Math.abs(number);
+      const total = this.total[0]! + Math.abs(number);
       if (isStep(number) && total < EXACT_TOTAL) {
-        this.total = total;
+        this.total[0] = total;
         this.sums.values[group]! += number;
         this.counts.values[group]!++;
         return;
@@ -216,6 +251,32 @@ export class FloatParts implements Accumulator {
     if (this.part.isGrouped) this.groups[this.length] = group;
     this.length++;
   }
+}
+
+/** Stops at the first row whose number cannot be added up exactly, and answers it. By itself, as `addNumbers` is. */
+function addSteps(
+  numbers: Float64Array,
+  areNull: Uint8Array | null,
+  groupOf: Int32Array | null,
+  length: number,
+  sums: Float64Array,
+  counts: Float64Array,
+  total: Float64Array,
+): number {
+  let sum = total[0]!;
+  let i = 0;
+  for (; i < length; i++) {
+    if (areNull !== null && areNull[i] === 1) continue;
+    const number = numbers[i]!;
+    const next = sum + Math.abs(number);
+    if (!Number.isInteger(number * STEPS) || next >= EXACT_TOTAL) break;
+    sum = next;
+    const group = groupOf === null ? 0 : groupOf[i]!;
+    sums[group]! += number;
+    counts[group]!++;
+  }
+  total[0] = sum;
+  return i;
 }
 
 /** With its group's. */

@@ -28,6 +28,8 @@ const NEWER_MIN = 100_000;
  */
 const NEWER_BYTES_SHARE = 0.75;
 const CHANGES_SHARE_MAX = 0.25;
+/** Lookups in records that take as long as reading a segment's pages, about. */
+const LOOKUPS_PER_SEGMENT = 8;
 /** Of all the memory, what the pages of a table may take that is read by keys. */
 const LOOKUPS_SHARE = 0.5;
 /** Of all the memory, what pages of files have in any case. */
@@ -91,6 +93,8 @@ export interface SegmentSizes {
   readonly readNanosMin: number;
   /** Of what a thread reads at a time for it. */
   readonly unitNanos: number;
+  /** Milliseconds after a start in which only those tables get files that somebody scans. */
+  readonly startMs: number;
   /** Memory for a table's changes that a start reads from the log; where there are more, its columns are made again. */
   readonly replayBytesMax: number;
 }
@@ -110,6 +114,7 @@ export const SEGMENT_SIZES: SegmentSizes = {
   threadRowsMin: 100_000,
   readNanosMin: 30e6,
   unitNanos: 4e6,
+  startMs: 5000,
 };
 
 export class SegmentCache {
@@ -197,6 +202,7 @@ export class SegmentCache {
     const made = this.tableOf(tenantNumber, storageId)?.makingAt(keyText(key))?.awaited;
     const first = this.hasFiles ? this.expected.get(`${tenantNumber}/${storageId}`) : undefined;
     const awaited = made ?? first ?? null;
+    awaited?.ask?.();
     return awaited !== null && awaited.rows >= this.sizes.awaitedRowsMin ? awaited : null;
   }
 
@@ -422,7 +428,8 @@ export class SegmentCache {
   /** Counts a lookup whose pages are not in memory; true when it is worth reading them. */
   shouldLoad(table: TableSegments, columnIds: readonly number[]): boolean {
     table.lookups++;
-    return table.lookups > this.sizes.lookupsBefore && table.bytesOf(columnIds) < this.bytesMax * LOOKUPS_SHARE;
+    const enough = Math.min(this.sizes.lookupsBefore, LOOKUPS_PER_SEGMENT * table.segments.length);
+    return table.lookups > enough && table.bytesOf(columnIds) < this.bytesMax * LOOKUPS_SHARE;
   }
 
   /** The segment's rows, of which so many are gone, are only in records from now on, and need no newer entries. */

@@ -44,6 +44,8 @@ export interface AwaitedSegments {
   readonly rows: number;
   /** Resolves when the segments are there, or will not come. */
   readonly done: Promise<void>;
+  /** Has them made now, where that may wait. */
+  readonly ask?: () => void;
 }
 
 /** Entry of a B+ tree with its key as text, roughly. */

@@ -37,11 +37,17 @@ import { DATETIME_OPERATORS } from "./datetime.js";
 import { PATTERN_OPERATORS } from "./pattern.js";
 
 const OPERATORS = [...COMPARISONS, ...ARITHMETIC, ...DATETIME_OPERATORS, ...BIT_OPERATORS, ...PATTERN_OPERATORS];
+/** Each thread makes all names when it starts. */
+const BY_SYMBOL = new Map<string, ScalarFunction[]>();
+for (const overload of OPERATORS) {
+  const others = BY_SYMBOL.get(overload.operator!);
+  if (others === undefined) BY_SYMBOL.set(overload.operator!, [overload]);
+  else others.push(overload);
+}
 
 function named(name: string, symbol: string, args: readonly SqlType[]): ScalarFunction[] {
-  const overload = OPERATORS.find(
-    (other) =>
-      other.operator === symbol && other.args.length === args.length && other.args.every((arg, i) => arg === args[i]),
+  const overload = BY_SYMBOL.get(symbol)?.find(
+    (other) => other.args.length === args.length && other.args.every((arg, i) => arg === args[i]),
   );
   if (overload === undefined) return [];
   const { operator, ...rest } = overload;

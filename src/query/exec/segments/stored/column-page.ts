@@ -221,11 +221,21 @@ function decodeNumbers(head: PageHead & { readonly kind: "number" }, reader: Bod
     // Whoever shares the page shares the numbers.
     const Buffers = codes.buffer instanceof SharedArrayBuffer ? SharedArrayBuffer : ArrayBuffer;
     data = form === "int32" ? new Int32Array(new Buffers(4 * rows)) : new Float64Array(new Buffers(8 * rows));
-    for (let i = 0; i < rows; i++) data[i] = base + codes[i]! * step;
+    expand(codes, base, step, data);
   }
   const nulls = head.hasNulls ? reader.bytes(rows) : null;
   const [min, max] = [Number(head.min), Number(head.max)];
   return { kind: "number", data, nulls, min, max, hasNaN, scale, bytes: data.byteLength + (nulls?.length ?? 0) };
+}
+
+/** By itself, so that V8 optimizes it within the first page. */
+function expand(
+  codes: Uint8Array | Uint16Array | Uint32Array,
+  base: number,
+  step: number,
+  data: Int32Array | Float64Array,
+): void {
+  for (let i = 0; i < data.length; i++) data[i] = base + codes[i]! * step;
 }
 
 const NO_NUMBERS = new Float64Array(0);

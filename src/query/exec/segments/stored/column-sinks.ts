@@ -1,7 +1,7 @@
 /**
  * Columns made of records as they are stored: numbers go into arrays, and texts as bytes into a dictionary, without a
- * value or a string in between. What they make is what `columnOf` would make of the values. Used by build-columns.ts;
- * owned by one build.
+ * value or a string in between. What they make is what `columnOf` would make of the values; only after rows without a
+ * dictionary, the next ones may have none, too (text-spool.ts). Used by build-columns.ts; owned by one build.
  */
 import type { PayloadSink } from "../../../../storage/record-codec.js";
 import {

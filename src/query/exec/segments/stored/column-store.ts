@@ -85,7 +85,7 @@ export class ColumnStore implements TableBuildsHost {
   constructor(readonly options: ColumnStoreOptions) {
     options.cache.hasFiles = true;
     this.builds = new TableBuilds(this);
-    this.expected = new ExpectedTables(options.cache);
+    this.expected = new ExpectedTables(options.cache, () => this.sweep());
     const { cache, layers = null, turnsOf } = options;
     this.lends = layers === null ? null : new LentSegments(layers, cache, turnsOf, this.lendings);
     if (this.lends !== null) cache.lenders.add(this.lends);

@@ -1,6 +1,7 @@
 /**
  * Long tables without files at a start: a load, or many writes, had come shortly before the server ended. Their files
- * are made first, and long scans wait for them. Owned by column-store.ts.
+ * are made when the first long scan of the table comes, which waits for them; without one, when the start is over.
+ * Owned by column-store.ts.
  */
 import { mkdirSync } from "node:fs";
 import type { SegmentCache } from "../segment-cache.js";
@@ -15,12 +16,18 @@ export interface ExpectedTable {
 }
 
 export class ExpectedTables {
-  private readonly tables: ExpectedTable[] = [];
+  /** By "tenant/table". */
+  private readonly unasked = new Map<string, ExpectedTable>();
+  private readonly asked: ExpectedTable[] = [];
+  /** Until then the first statements have the cores. */
+  private readonly restUntilMs: number;
 
-  constructor(private readonly cache: Pick<SegmentCache, "expected">) {}
-
-  get isEmpty(): boolean {
-    return this.tables.length === 0;
+  constructor(
+    private readonly cache: Pick<SegmentCache, "expected" | "sizes">,
+    /** A table is to be made now. */
+    private readonly onAsk: () => void,
+  ) {
+    this.restUntilMs = performance.now() + cache.sizes.startMs;
   }
 
   add({ table: { tenantNumber, storageId }, folder }: StoredTable): void {
@@ -29,20 +36,37 @@ export class ExpectedTables {
     const { awaited, resolve } = awaitedRows(Number.POSITIVE_INFINITY);
     // If it does not come to that, it goes on after the next start.
     mkdirSync(folder, { recursive: true });
-    expected.set(name, awaited);
     const done = (): void => {
       expected.delete(name);
       resolve();
     };
-    this.tables.push({ tenantNumber, storageId, resolve: done });
+    const table: ExpectedTable = { tenantNumber, storageId, resolve: done };
+    const ask = (): void => {
+      if (!this.unasked.delete(name)) return;
+      this.asked.push(table);
+      this.onAsk();
+    };
+    expected.set(name, { ...awaited, ask });
+    this.unasked.set(name, table);
   }
 
+  /** What is to be made now. */
   take(): ExpectedTable | undefined {
-    return this.tables.pop();
+    if (this.asked.length > 0 || performance.now() < this.restUntilMs) return this.asked.shift();
+    for (const [name, table] of this.unasked) {
+      this.unasked.delete(name);
+      return table;
+    }
+    return undefined;
+  }
+
+  /** There may be more to be made. */
+  get isEmpty(): boolean {
+    return this.asked.length === 0 && this.unasked.size === 0;
   }
 
   /** Nobody waits any more. */
   end(): void {
-    for (const { resolve } of this.tables) resolve();
+    for (const { resolve } of [...this.asked, ...this.unasked.values()]) resolve();
   }
 }

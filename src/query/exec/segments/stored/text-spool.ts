@@ -9,6 +9,12 @@ import { copyBytes, type TextColumn, textColumn, textOfBytes } from "../text-col
 const BYTES_MIN = 64 * 1024;
 const ROWS_MIN = 1024;
 const PLACES_MIN = 2048;
+/**
+ * After rows that were too different for a dictionary: so many of the next ones are looked at, of which more entries
+ * than these say that they are no better.
+ */
+const PROBED_ROWS = 1024;
+const PROBED_ENTRIES_MAX = 1008;
 
 export class TextSpool {
   /** Rows until now. */
@@ -28,6 +34,8 @@ export class TextSpool {
   /** By hash, with open addressing: an entry's number plus one, 0 for none. */
   private places = new Int32Array(PLACES_MIN);
   private nullCode = -1;
+  /** The rows before the last call of `restart` had no dictionary. */
+  private hadNone = false;
 
   /** `codesMax`: entries that a dictionary may have at most. */
   constructor(private readonly codesMax: number) {}
@@ -37,6 +45,9 @@ export class TextSpool {
     if (code >= 0) this.code(code);
     else this.append(bytes, start, end);
     this.rows++;
+    if (this.rows === PROBED_ROWS && this.hadNone && this.count > PROBED_ENTRIES_MAX && this.codes !== null) {
+      this.endDictionary();
+    }
   }
 
   putNull(): void {
@@ -74,6 +85,7 @@ export class TextSpool {
     this.used = 0;
     this.nulls = null;
     this.isAscii = true;
+    this.hadNone = this.codes === null;
     this.codes ??= new Uint16Array(ROWS_MIN);
     this.places.fill(0);
     this.nullCode = -1;
