@@ -110,9 +110,10 @@ async function loadServer(name: string, door: (typeof doors)[string], data: Data
     await afterwards(name, server);
     const walked = await settledMemoryOf(server.roots);
     const mib = (bytes: number) => (bytes / 2 ** 20).toFixed(0);
+    const each = (await adjacencyBytes(server)) / data.from.length;
     console.log(
-      `  ${name}: memory ${mib(before)} MiB at the start, ${mib(loaded)} loaded, ${mib(walked)} with the adjacency: ` +
-        `${((walked - loaded) / data.from.length).toFixed(0)} bytes a relationship`,
+      `  ${name}: memory ${mib(before)} MiB at the start, ${mib(loaded)} loaded, ${mib(walked)} with the adjacency, ` +
+        `whose own count is ${each.toFixed(0)} bytes a relationship`,
     );
   } finally {
     await server.stop();
@@ -127,6 +128,12 @@ async function walk(server: Running, { from }: Data): Promise<void> {
   if (count !== from.length) throw new Error(`the graph has ${count} relationships, not ${from.length}`);
   await post(`${server.url}/v1/graph/match`, { cypher: "MATCH (:N {id: 1})-[:E]->(b) RETURN count(b)" }, server.token);
   await untilIdle(server);
+}
+
+async function adjacencyBytes({ url, token }: Running): Promise<number> {
+  const answer = await fetch(`${url}/v1/graph/graphs`, { headers: { authorization: `Bearer ${token}` } });
+  const { graphs } = (await answer.json()) as { graphs: readonly { adjacency_bytes: number }[] };
+  return graphs[0]!.adjacency_bytes;
 }
 
 /** What is done after the answers. */

@@ -3,7 +3,7 @@
  * the same data in the same run. Each system is asked in turn, in this process where it can be; every answer is
  * compared. NODES, EDGES, ROUNDS, WARM_UP, PEERS (names, or none). CPU=1: times are of this process's CPU, all threads.
  *
- * QUESTIONS: a part of their names.
+ * QUESTIONS: parts of their names, separated by commas.
  */
 import { graphData } from "./graph/data.js";
 import { kuzuSide } from "./graph/kuzu-side.js";
@@ -63,7 +63,8 @@ export async function graph(rounds: number): Promise<void> {
     }
     console.log(`\n${data.nodes} nodes, ${data.from.length} arrows; milliseconds each, medians of ${rounds} rounds`);
     console.log(`  ${"".padEnd(26)}${sides.map(({ name }) => name.padStart(12)).join("")}`);
-    const asked = QUESTIONS.filter((question) => question.includes(process.env.QUESTIONS ?? ""));
+    const parts = (process.env.QUESTIONS ?? "").split(",");
+    const asked = QUESTIONS.filter((question) => parts.some((part) => question.includes(part)));
     for (const question of asked) await contest(sides, question, data.nodes, rounds);
   } finally {
     for (const side of sides) await side.stop();

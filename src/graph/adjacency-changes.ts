@@ -24,6 +24,7 @@ export interface EdgeChanges {
 /** In short steps, between which nothing may change. */
 export function* settle(built: AllPages, types: number, changes: EdgeChanges): Generator<undefined, void> {
   const { removed } = changes;
+  const isGone = removed.size === 0 ? null : (id: number) => removed.has(id);
   for (const tables of [built.out, built.in]) {
     while (tables.length < types) tables.push([]);
     const isOut = tables === built.out;
@@ -34,7 +35,7 @@ export function* settle(built: AllPages, types: number, changes: EdgeChanges): G
       for (const [page, edges] of pages) {
         const old: Pages[number] = table[page];
         if (old === undefined) built.pageCount++;
-        table[page] = changedPage(old, (id) => removed.has(id), edges);
+        table[page] = changedPage(old, isGone, edges);
         done += edges.length + (old?.edges.length ?? 0);
         if (done < STEP) continue;
         done = 0;

@@ -36,34 +36,77 @@ export interface PageEdge {
   readonly other: number;
 }
 
-/** A page without those that are gone, and with others. */
-export function changedPage(old: Page | undefined, isGone: (id: number) => boolean, added: readonly PageEdge[]): Page {
+/** A page without those that are gone, and with others. `isGone`: null where none of any page is. */
+export function changedPage(
+  old: Page | undefined,
+  isGone: ((id: number) => boolean) | null,
+  added: readonly PageEdge[],
+): Page {
+  const left = old === undefined ? EMPTY : isGone === null ? old : withoutGone(old, isGone);
+  return added.length === 0 ? left : withAdded(left, added);
+}
+
+const EMPTY: Page = {
+  offsets: new Uint32Array(PAGE_NODES + 1),
+  others: new Uint32Array(0),
+  edges: new Uint32Array(0),
+};
+
+function withoutGone(old: Page, isGone: (id: number) => boolean): Page {
+  const edges = new Uint32Array(old.edges.length);
+  const others = new Uint32Array(old.edges.length);
+  const offsets = new Uint32Array(PAGE_NODES + 1);
+  let length = 0;
+  for (let node = 0; node < PAGE_NODES; node++) {
+    const to = old.offsets[node + 1]!;
+    for (let at = old.offsets[node]!; at < to; at++) {
+      if (isGone(old.edges[at]!)) continue;
+      edges[length] = old.edges[at]!;
+      others[length++] = old.others[at]!;
+    }
+    offsets[node + 1] = length;
+  }
+  return length === edges.length ? old : { offsets, others: others.slice(0, length), edges: edges.slice(0, length) };
+}
+
+/** What lies between two places where something comes in is copied at once. */
+function withAdded(old: Page, added: readonly PageEdge[]): Page {
   const sorted = added.toSorted(
     (a, b) => (a.end & PAGE_MASK) - (b.end & PAGE_MASK) || a.other - b.other || a.id - b.id,
   );
-  const lengthMax = (old?.edges.length ?? 0) + added.length;
-  const edges = new Uint32Array(lengthMax);
-  const others = new Uint32Array(lengthMax);
+  const edges = new Uint32Array(old.edges.length + added.length);
+  const others = new Uint32Array(old.edges.length + added.length);
   const offsets = new Uint32Array(PAGE_NODES + 1);
-  let [length, next] = [0, 0];
-  const take = ({ id, other }: PageEdge): void => {
-    edges[length] = id;
-    others[length++] = other;
-  };
-  for (let node = 0; node < PAGE_NODES; node++) {
-    const isNext = () => next < sorted.length && (sorted[next]!.end & PAGE_MASK) === node;
-    const to = old?.offsets[node + 1] ?? 0;
-    for (let at = old?.offsets[node] ?? 0; at < to; at++) {
-      const [id, other] = [old!.edges[at]!, old!.others[at]!];
-      while (isNext() && (sorted[next]!.other - other || sorted[next]!.id - id) < 0) take(sorted[next++]!);
-      if (isGone(id)) continue;
-      edges[length] = id;
-      others[length++] = other;
-    }
-    while (isNext()) take(sorted[next++]!);
-    offsets[node + 1] = length;
+  let [copied, node] = [0, 0];
+  for (let i = 0; i < sorted.length; i++) {
+    const { end, other, id } = sorted[i]!;
+    for (; node < (end & PAGE_MASK); node++) offsets[node + 1] = old.offsets[node + 1]! + i;
+    const to = placeOf(old, Math.max(copied, old.offsets[node]!), old.offsets[node + 1]!, other, id);
+    copyPart(old.edges, copied, to, edges, copied + i);
+    copyPart(old.others, copied, to, others, copied + i);
+    copied = to;
+    edges[to + i] = id;
+    others[to + i] = other;
   }
-  return { offsets, others: others.slice(0, length), edges: edges.slice(0, length) };
+  for (; node < PAGE_NODES; node++) offsets[node + 1] = old.offsets[node + 1]! + sorted.length;
+  copyPart(old.edges, copied, old.edges.length, edges, copied + sorted.length);
+  copyPart(old.others, copied, old.edges.length, others, copied + sorted.length);
+  return { offsets, others, edges };
+}
+
+/** Where a relationship belongs among a node's. */
+function placeOf({ others, edges }: Page, from: number, to: number, other: number, id: number): number {
+  let at = lowerBound(others, from, to, other);
+  while (at < to && others[at] === other && edges[at]! < id) at++;
+  return at;
+}
+
+/** Up to which a loop is faster than a call of the runtime. */
+const LOOPED_MAX = 64;
+
+function copyPart(source: Uint32Array, from: number, to: number, target: Uint32Array, at: number): void {
+  if (to - from > LOOPED_MAX) target.set(source.subarray(from, to), at);
+  else for (let i = from, place = at; i < to; i++, place++) target[place] = source[i]!;
 }
 
 /** The first position in [from, to) whose value is not below; `to` when all are. */

@@ -20,7 +20,7 @@ import {
   VALUE_LENGTH,
 } from "./packed-run.js";
 import { copyRecordTo, recordLength } from "./record-writer.js";
-import { type Alike, type SortedKeys, sortKeys, wordOf } from "./sort-keys.js";
+import { COMPARED_BYTES, type Compared, type SortedKeys, sortKeys, wordAt } from "./sort-keys.js";
 import { nextRunId, type SortedRun } from "./sorted-run.js";
 
 const SLAB_BYTES = 256 * 1024;
@@ -271,12 +271,12 @@ export class LoadRun implements SortedRun {
     const keys: SortedKeys = {
       length: (number) => this.blockOf(number)[placeOf(number) + KEY_LENGTH]!,
       compareToFirst: (numbers, from, to, known, found) => this.compareToFirst(numbers, from, to, known, found),
-      words: (numbers, from, to, index, words) => {
+      words: (numbers, from, to, places, words) => {
         for (let i = from; i < to; i++) {
           const number = numbers[i]!;
           const block = this.blockOf(number);
           const at = placeOf(number);
-          words[i] = wordOf(slabs[block[at]!]!, block[at + START]! + index, block[at + KEY_LENGTH]! - index);
+          words[i] = wordAt(slabs[block[at]!]!, block[at + START]!, block[at + KEY_LENGTH]!, places);
         }
       },
       compare: (a, b) => this.compareBytes(a, b),
@@ -293,29 +293,33 @@ export class LoadRun implements SortedRun {
     this.order = yield* sortKeys(this.size, this.prefix.length, keys);
   }
 
-  private compareToFirst(numbers: Int32Array, from: number, to: number, known: number, found: Alike): void {
+  private compareToFirst(numbers: Int32Array, from: number, to: number, known: number, found: Compared): void {
     const { slabs } = this;
+    const { differing } = found;
     const firstBlock = this.blockOf(numbers[0]!);
     const firstAt = placeOf(numbers[0]!);
-    const firstBytes = slabs[firstBlock[firstAt]!]!.bytes;
+    const first = slabs[firstBlock[firstAt]!]!;
     const firstStart = firstBlock[firstAt + START]!;
-    const firstLength = firstBlock[firstAt + KEY_LENGTH]!;
-    let { alike, shortest, longest } = found;
+    const firstLength = Math.min(firstBlock[firstAt + KEY_LENGTH]!, known + COMPARED_BYTES);
+    let { shortest, longest } = found;
     for (let i = from; i < to; i++) {
       const number = numbers[i]!;
       const block = this.blockOf(number);
       const place = placeOf(number);
-      const { bytes } = slabs[block[place]!]!;
+      const { bytes, view } = slabs[block[place]!]!;
       const start = block[place + START]!;
       const length = block[place + KEY_LENGTH]!;
       if (length < shortest) shortest = length;
       if (length > longest) longest = length;
-      const end = Math.min(alike, length, firstLength);
+      const end = Math.min(length, firstLength);
       let at = known;
-      while (at < end && bytes[start + at] === firstBytes[firstStart + at]) at++;
-      alike = at;
+      let word = 0;
+      for (; at + 4 <= end; at += 4)
+        differing[word++]! |= view.getInt32(start + at) ^ first.view.getInt32(firstStart + at);
+      for (let shift = 24; at < end; at++, shift -= 8) {
+        differing[word]! |= (bytes[start + at]! ^ first.bytes[firstStart + at]!) << shift;
+      }
     }
-    found.alike = alike;
     found.shortest = shortest;
     found.longest = longest;
   }

@@ -1,16 +1,20 @@
 /**
- * Sorts byte strings by their numbers, for loads of many writes. Twelve bytes of each key behind what all keys have in
- * common go into typed arrays, and these are sorted by radix (sort-words.ts). Keys that are alike so far are sorted
- * again by what follows; where they are not too many, in memory of their own (near-keys.ts).
+ * Sorts byte strings by their numbers, for loads of many writes. The first twelve bytes in which keys differ go into
+ * typed arrays, and these are sorted by radix (sort-words.ts): bytes that all keys have in common are left out, as the
+ * upper bytes of integers. Keys that are alike so far are sorted again by what follows; where they are not too many, in
+ * memory of their own (near-keys.ts).
  */
 import type { Memory } from "./copy-bytes.js";
 import { type CopiedKeys, NEAR_MAX, sortNear } from "./near-keys.js";
 import { sortWords } from "./sort-words.js";
 
+/** Bytes of keys that are compared with those of the first key at a time. */
+export const COMPARED_BYTES = 64;
+
 /** Of keys that were looked at. */
-export interface Alike {
-  /** In how many bytes all of them are alike. */
-  alike: number;
+export interface Compared {
+  /** Bits in which any key differs from the first one, in words of four bytes, each as far as both keys go. */
+  readonly differing: Int32Array;
   shortest: number;
   longest: number;
 }
@@ -18,14 +22,14 @@ export interface Alike {
 /** How the sort reads keys. */
 export interface SortedKeys extends CopiedKeys {
   /**
-   * Looks at the keys numbers[from], …, numbers[to − 1], which have `known` bytes in common with that of numbers[0].
+   * Compares COMPARED_BYTES from `known` on of the keys numbers[from], …, numbers[to − 1] with those of numbers[0].
    */
-  compareToFirst(numbers: Int32Array, from: number, to: number, known: number, found: Alike): void;
+  compareToFirst(numbers: Int32Array, from: number, to: number, known: number, found: Compared): void;
   /**
-   * The `wordOf` of the bytes from `at` on of the keys numbers[from], …, numbers[to − 1], into the same places of
+   * The `wordOf` of the bytes at four places of the keys numbers[from], …, numbers[to − 1], into the same places of
    * `words`.
    */
-  words(numbers: Int32Array, from: number, to: number, at: number, words: Uint32Array): void;
+  words(numbers: Int32Array, from: number, to: number, places: readonly number[], words: Uint32Array): void;
   compare(a: number, b: number): number;
 }
 
@@ -52,7 +56,7 @@ export function* sortKeys(count: number, prefix: number, keys: SortedKeys): Gene
   }
   let compared = 0;
   let near = 0;
-  // What remains to be sorted, with the bytes in which all keys of it are alike.
+  // What remains to be sorted, with the number of bytes at its keys' begin in which all of them are alike.
   const groups = [{ from: 0, to: count, alike: prefix }];
   for (let group = groups.pop(); group !== undefined; group = groups.pop()) {
     const { from, to } = group;
@@ -72,12 +76,11 @@ export function* sortKeys(count: number, prefix: number, keys: SortedKeys): Gene
       yield;
       continue;
     }
-    const alike = yield* alikeIn(numbers, group.alike, keys);
-    if (alike === null) continue;
-    const words = yield* sortByWords(numbers, alike, keys);
-    yield* findAlike(words, (first, last) => {
-      groups.push({ from: from + first, to: from + last, alike: alike + WORDS * WORD_BYTES });
-    });
+    const places = yield* differingIn(numbers, group.alike, keys);
+    if (places === null) continue;
+    const words = yield* sortByWords(numbers, places, keys);
+    const alike = places.at(-1)! + 1;
+    yield* findAlike(words, (first, last) => groups.push({ from: from + first, to: from + last, alike }));
   }
   return order;
 }
@@ -90,6 +93,15 @@ export function wordOf({ bytes, view }: Memory, at: number, length: number): num
   return word >>> 0;
 }
 
+/** The same of the bytes at four places, which ascend, of a key that begins at `start` and has `length` bytes. */
+export function wordAt(memory: Memory, start: number, length: number, places: readonly number[]): number {
+  const [a, b, c, d] = places as [number, number, number, number];
+  if (d - a === WORD_BYTES - 1) return wordOf(memory, start + a, length - a);
+  const { bytes } = memory;
+  const byte = (place: number) => (place < length ? bytes[start + place]! : 0);
+  return ((byte(a) << 24) | (byte(b) << 16) | (byte(c) << 8) | byte(d)) >>> 0;
+}
+
 /** By insertion: stable. */
 function sortCompared(numbers: Int32Array, { compare }: SortedKeys): void {
   for (let i = 1; i < numbers.length; i++) {
@@ -100,30 +112,56 @@ function sortCompared(numbers: Int32Array, { compare }: SortedKeys): void {
   }
 }
 
-/** In how many bytes all keys are alike; null: they are the same, or have been sorted here because some have ended. */
-function* alikeIn(numbers: Int32Array, known: number, keys: SortedKeys): Generator<undefined, number | null> {
-  const found: Alike = { alike: Number.POSITIVE_INFINITY, shortest: Number.POSITIVE_INFINITY, longest: 0 };
-  for (let from = 0; from < numbers.length; from += KEYS_PER_LOOK) {
-    keys.compareToFirst(numbers, from, Math.min(from + KEYS_PER_LOOK, numbers.length), known, found);
-    yield;
+/**
+ * The first places from `known` on at which keys differ, as many as the words have bytes; some behind them, if they
+ * are too few. Null: the keys are the same, or have been sorted here because some have ended.
+ */
+function* differingIn(
+  numbers: Int32Array,
+  known: number,
+  keys: SortedKeys,
+): Generator<undefined, readonly number[] | null> {
+  const differing = new Int32Array(COMPARED_BYTES / WORD_BYTES);
+  for (let begin = known; ; begin += COMPARED_BYTES) {
+    const found: Compared = { differing, shortest: Number.POSITIVE_INFINITY, longest: 0 };
+    for (let from = 0; from < numbers.length; from += KEYS_PER_LOOK) {
+      keys.compareToFirst(numbers, from, Math.min(from + KEYS_PER_LOOK, numbers.length), begin, found);
+      yield;
+    }
+    const { shortest, longest } = found;
+    const end = Math.min(begin + COMPARED_BYTES, shortest);
+    const places: number[] = [];
+    for (let place = begin; place < end && places.length < WORDS * WORD_BYTES; place++) {
+      if (isDiffering(differing, place - begin)) places.push(place);
+    }
+    if (places.length > 0) {
+      // What is at these is not known of all keys, or makes no difference.
+      for (let place = end; places.length < WORDS * WORD_BYTES; place++) places.push(place);
+      return places;
+    }
+    if (end < shortest) continue;
+    // Zeros in place of bytes that are not there would hide which key is shorter.
+    if (shortest < longest) numbers.set(Array.from(numbers).sort(keys.compare));
+    return null;
   }
-  if (found.alike < found.shortest) return found.alike;
-  // Zeros in place of bytes that are not there would hide which key is shorter.
-  if (found.shortest < found.longest) numbers.set(Array.from(numbers).sort(keys.compare));
-  return null;
 }
 
-/** Sorts the numbers by twelve bytes of their keys; answers those bytes as words, in that order. */
+function isDiffering(words: Int32Array, byte: number): boolean {
+  return ((words[byte >>> 2]! >>> (8 * (WORD_BYTES - 1 - (byte & 3)))) & 0xff) !== 0;
+}
+
+/** Sorts the numbers by the bytes of their keys at twelve places; answers those bytes as words, in that order. */
 function* sortByWords(
   numbers: Int32Array,
-  alike: number,
+  places: readonly number[],
   keys: SortedKeys,
 ): Generator<undefined, readonly Uint32Array[]> {
   const { length } = numbers;
   const words = Array.from({ length: WORDS }, () => new Uint32Array(length));
   for (let w = 0; w < WORDS; w++) {
+    const some = places.slice(w * WORD_BYTES, (w + 1) * WORD_BYTES);
     for (let from = 0; from < length; from += KEYS_PER_LOOK) {
-      keys.words(numbers, from, Math.min(from + KEYS_PER_LOOK, length), alike + w * WORD_BYTES, words[w]!);
+      keys.words(numbers, from, Math.min(from + KEYS_PER_LOOK, length), some, words[w]!);
       yield;
     }
   }

@@ -128,6 +128,11 @@ t.test("several graphs, and their indexes", async (t) => {
       ["roads", 100],
     ],
   );
+  t.notOk("adjacency_bytes" in graphs[1], "no walk has needed its adjacency");
+  await match("MATCH (a:Town {n: 1}), (b:Town {n: 2}) CREATE (a)-[:ROAD]->(b)", {}, "roads");
+  await match("MATCH ()-[:ROAD]->(b) RETURN count(b)", {}, "roads");
+  const walked = (await server.expect(200, "GET", "/v1/graph/graphs")).body.graphs[1];
+  t.equal(typeof walked.adjacency_bytes, "number", "a walk has");
   const made = await server.expect(201, "POST", "/v1/graph/indexes", {
     graph: "roads",
     label: "Town",

@@ -115,3 +115,13 @@ t.test("what APOC leaves out, and what is refused", async (t) => {
   t.match(await refused("tohop(a, $t) YIELD node", { t: 5 }), /"types" .* is a string/);
   t.match(await refused("tohop('a', 'K') YIELD node"), /argument `node`/);
 });
+
+t.test("nodes without their distances are searched for without paths to them", async (t) => {
+  for (const name of ["tohop", "tohop.count"]) {
+    const field = name === "tohop" ? "node" : "value";
+    const plan = await rows(
+      `EXPLAIN MATCH (n:At {i: 0}) CALL apoc.neighbors.${name}(n, 'K>', 9) YIELD ${field} RETURN ${field}`,
+    );
+    t.match(plan.flat().join("\n"), /Reach .*\*1\.\.9/);
+  }
+});

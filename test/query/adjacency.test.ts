@@ -16,7 +16,7 @@ import { sized } from "../lengths.js";
 import { directory } from "../storage/shards.js";
 import { columnOf, GRAPH, idOf, manyEdges, match, newNode, ONE_ROW, oneEdge, removal } from "./graph-tables.js";
 import { openIndexes } from "./open-indexes.js";
-import { big, project, values } from "./plan-builder.js";
+import { aggregate, aggregateFunction, big, project, values } from "./plan-builder.js";
 import { Database, insertPlan } from "./run-plans.js";
 
 class Random {
@@ -48,7 +48,26 @@ function plans(): Plan[] {
   const [a, b] = [newNode("a"), newNode("b")];
   const path = manyEdges("p", { left: 0, right: 1, direction: "out", min: 2, max: 2 });
   const paths = project(match([a, b], [path], { input: ONE_ROW }), { a: idOf(a), b: idOf(b) });
-  return [...both("out", []), ...both("either", ["T"]), ...both("in", ["U", "T"]), paths];
+  return [...both("out", []), ...both("either", ["T"]), ...both("in", ["U", "T"]), paths, ...counts()];
+}
+
+/** How many walks of two steps there are: one relationship may be used once. */
+function counts(): Plan[] {
+  const steps = [
+    ["out", "T", "out", "T"],
+    ["in", "T", "in", "T"],
+    ["out", "T", "in", "T"],
+    ["in", "U", "out", "U"],
+    ["out", "T", "out", "U"],
+    ["in", "V", "out", "T"],
+    ["out", "T", "either", "T"],
+  ] as const;
+  return steps.map(([direction, type, next, nextType]) => {
+    const nodes = [newNode("a"), newNode("b"), newNode("c")];
+    const first = oneEdge("e", { left: 0, right: 1, direction, types: [type] });
+    const second = oneEdge("f", { left: 1, right: 2, direction: next, types: [nextType] });
+    return aggregate(match(nodes, [first, second]), {}, { count: { fn: aggregateFunction("count") } });
+  });
 }
 
 function agrees(t: Test, database: Database, derived: DerivedIndexes, tx: Transaction): void {

@@ -57,6 +57,13 @@ t.test("many keys of the shapes that indexes have", async (t) => {
     Buffer.from(`https://example.com/${number % 3 === 0 ? "a/long/way/down/" : ""}${number}\0\x01`),
   );
   t.same(sorted(texts), expected(texts));
+  // Few bytes differ, far from each other, and some keys end where others go on with zeros.
+  const apart = numbers.map((number) => {
+    const key = Buffer.alloc(20 + (number % 50), number % 3 === 0 ? 0 : 7);
+    for (const at of [0, 3, 9, 17, 30, 60]) if (at < key.length) key[at] = (number >>> (at % 7)) & 3;
+    return key;
+  });
+  t.same(sorted(apart), expected(apart));
   const same = numbers.map(() => Buffer.from("always the same, and longer than what is looked at at once"));
   t.same(sorted(same), expected(same));
   const long = numbers.slice(0, 3000).map((number) => Buffer.from(`${"long and the same ".repeat(20)}${number % 997}`));

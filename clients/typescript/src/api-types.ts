@@ -1076,7 +1076,9 @@ readonly pageSize?: string | number | boolean | undefined;
 /** Another name for `limit`. */
 readonly page_size?: string | number | boolean | undefined; }; }; readonly answer: { readonly graphs: readonly ({ readonly name: string; 
 /** Left out, as edge_count is, where the caller may not read all of the graph. */
-readonly node_count?: number | undefined; readonly edge_count?: number | undefined; })[]; 
+readonly node_count?: number | undefined; readonly edge_count?: number | undefined; 
+/** Memory of its relationships as walks use them; left out where no walk has needed it. */
+readonly adjacency_bytes?: number | undefined; })[]; 
 /** Of all pages. */
 readonly count: number; } };
 /** Make a graph. */
@@ -1084,7 +1086,9 @@ readonly count: number; } };
 /** A graph of the tenant. Default: "default". */
 readonly name: string; }; }; readonly answer: { readonly name: string; 
 /** Left out, as edge_count is, where the caller may not read all of the graph. */
-readonly node_count?: number | undefined; readonly edge_count?: number | undefined; } };
+readonly node_count?: number | undefined; readonly edge_count?: number | undefined; 
+/** Memory of its relationships as walks use them; left out where no walk has needed it. */
+readonly adjacency_bytes?: number | undefined; } };
 /** Remove a graph with all its nodes and relationships. */
 "DELETE /v1/graph/graphs/{name}": { readonly sent: { readonly params: { 
 /** A graph of the tenant. Default: "default". */

@@ -1,6 +1,7 @@
 /**
  * `apoc.neighbors.…`, as Neo4j's library APOC has them: the nodes around a node, by how many relationships away they
- * are. Each is a query of Cypher that walks from the node, and finds the shortest way to each other node.
+ * are. Each is a query of Cypher that walks from the node: for the other nodes, each once, or, where it asks how far
+ * away they are, for the shortest way to each.
  */
 import { DbError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
@@ -37,14 +38,16 @@ function walkAlong(types: string, distance: number): string {
   return `${left}[${label}]${right}{1,${distance}}`;
 }
 
-/** What the walk makes of the nodes `m`, each at the end of one path `p`. */
-type Result = (distance: number) => string;
+/** The query, of the walk and the greatest distance. */
+type Query = (walk: string, distance: number) => string;
 
-const AT_HOP: Result = (distance) => `WITH m, p WHERE length(p) = ${distance}`;
+const reached = (walk: string) => `MATCH (n)${walk}(m) WHERE m <> n`;
+const shortest = (walk: string) => `MATCH p = SHORTEST 1 (n)${walk}(m) WHERE m <> n`;
+const atHop: Query = (walk, distance) => `${shortest(walk)} WITH m, length(p) AS hop WHERE hop = ${distance}`;
 
 /** Lists of what each distance has, by `each`; `empty` where no node is so far away. */
-const byHop = (distance: number, each: string, empty: string) =>
-  `WITH length(p) AS hop, ${each} AS found WITH collect([toString(hop), found]) AS pairs
+const byHop = (walk: string, distance: number, each: string, empty: string) =>
+  `${shortest(walk)} WITH length(p) AS hop, ${each} AS found WITH collect([toString(hop), found]) AS pairs
     WITH apoc.map.fromPairs(pairs) AS found WITH [hop IN range(1, ${distance}) | coalesce(found[toString(hop)], ${empty})] AS value`;
 
 const NO_ROW = "UNWIND [] AS none RETURN none";
@@ -53,7 +56,7 @@ interface Neighbors {
   readonly name: string;
   readonly description: string;
   readonly output: ProcedureField;
-  readonly result: Result;
+  readonly query: Query;
   /** It gives something for each distance. */
   readonly perHop: boolean;
 }
@@ -66,42 +69,42 @@ const NEIGHBORS: readonly Neighbors[] = [
     name: "tohop",
     description: "The nodes that are at most so many relationships away.",
     output: NODE_FIELD,
-    result: () => "RETURN m AS node",
+    query: (walk) => `${reached(walk)} RETURN DISTINCT m AS node`,
     perHop: false,
   },
   {
     name: "tohop.count",
     description: "How many nodes are at most so many relationships away.",
     output: VALUE,
-    result: () => "RETURN count(*) AS value",
+    query: (walk) => `${reached(walk)} RETURN count(DISTINCT m) AS value`,
     perHop: false,
   },
   {
     name: "athop",
     description: "The nodes that are exactly so many relationships away.",
     output: NODE_FIELD,
-    result: (distance) => `${AT_HOP(distance)} RETURN m AS node`,
+    query: (walk, distance) => `${atHop(walk, distance)} RETURN m AS node`,
     perHop: false,
   },
   {
     name: "athop.count",
     description: "How many nodes are exactly so many relationships away.",
     output: VALUE,
-    result: (distance) => `${AT_HOP(distance)} RETURN count(*) AS value`,
+    query: (walk, distance) => `${atHop(walk, distance)} RETURN count(*) AS value`,
     perHop: false,
   },
   {
     name: "byhop",
     description: "A row for each distance: the nodes that are so far away.",
     output: { name: "nodes", type: listOf(NODE) },
-    result: (distance) => `${byHop(distance, "collect(m)", "[]")} UNWIND value AS nodes RETURN nodes`,
+    query: (walk, distance) => `${byHop(walk, distance, "collect(m)", "[]")} UNWIND value AS nodes RETURN nodes`,
     perHop: true,
   },
   {
     name: "byhop.count",
     description: "A list: how many nodes are at each distance.",
     output: { name: "value", type: listOf(INTEGER) },
-    result: (distance) => `${byHop(distance, "count(*)", "0")} RETURN value`,
+    query: (walk, distance) => `${byHop(walk, distance, "count(*)", "0")} RETURN value`,
     perHop: true,
   },
 ];
@@ -116,7 +119,7 @@ function atOnce(expr: Expr, name: string, statement: ProcedureStatement): unknow
   );
 }
 
-function rowsOf({ result, perHop }: Neighbors, args: readonly Expr[], statement: ProcedureStatement) {
+function rowsOf({ query, perHop }: Neighbors, args: readonly Expr[], statement: ProcedureStatement) {
   const types = args[1] === undefined ? "" : (atOnce(args[1], "types", statement) ?? "");
   const distance = args[2] === undefined ? 1 : (atOnce(args[2], "distance", statement) ?? 1);
   if (typeof types !== "string") throw new DbError("invalid_request", '"types" of apoc.neighbors is a string.');
@@ -128,8 +131,7 @@ function rowsOf({ result, perHop }: Neighbors, args: readonly Expr[], statement:
   }
   // As in APOC, no type at all means none.
   if (distance < 1 || types === "") return statement.query(NO_ROW);
-  const walk = `MATCH p = SHORTEST 1 (n)${walkAlong(types, distance)}(m) WHERE m <> n ${result(distance)}`;
-  return statement.query(walk, new Map([["n", args[0]!]]));
+  return statement.query(query(walkAlong(types, distance), distance), new Map([["n", args[0]!]]));
 }
 
 export const NEIGHBOR_PROCEDURES: readonly Procedure[] = NEIGHBORS.map((kind) => ({

@@ -98,7 +98,8 @@ async function listGraphs(request: Request, { query }: InputOf<"graph.graphs.lis
       }
       const node_count = (await measureTable(tx, tenant.number, nodes, request)).rows;
       const edge_count = (await measureTable(tx, tenant.number, edges, request)).rows;
-      graphs.push({ name, node_count, edge_count });
+      const adjacency = tenant.partition.derived.progress(tenant.number, edges.id);
+      graphs.push({ name, node_count, edge_count, ...(adjacency !== null && { adjacency_bytes: adjacency.bytes }) });
     }
     return { plain: { graphs, count: all.length } };
   } finally {

@@ -43,6 +43,11 @@ const Graph = Type.Object({
     Type.Integer({ description: "Left out, as edge_count is, where the caller may not read all of the graph." }),
   ),
   edge_count: Type.Optional(Type.Integer()),
+  adjacency_bytes: Type.Optional(
+    Type.Integer({
+      description: "Memory of its relationships as walks use them; left out where no walk has needed it.",
+    }),
+  ),
 });
 
 const Index = Type.Object({

@@ -8,6 +8,7 @@ import { TURNED } from "./edge-source.js";
 import { compileEdgeSource } from "./expand-edges.js";
 import { compileExcluded, type ExcludedOf } from "./expand-exclude.js";
 import type { Open, Operator, Pulled } from "./operator.js";
+import { PairCounter } from "./pair-counter.js";
 import { emptyColumns } from "./row-buffer.js";
 import { slotsOf } from "./slots.js";
 import { type CountedStep, WalkCounter } from "./walk-counter.js";
@@ -101,6 +102,8 @@ class CountWalksOperator implements Operator {
   /** Where walks begin anywhere: the node at which the next ones do, and their number so far. */
   private start = 0;
   private total = 0;
+  /** Of the walks that begin anywhere, where they need not be walked. */
+  private pairs: PairCounter | null = null;
 
   constructor(
     private readonly program: CountWalksProgram,
@@ -147,6 +150,7 @@ class CountWalksOperator implements Operator {
         this.isCounting = true;
         this.start = 0;
         this.total = 0;
+        this.pairs = this.pairsOf();
         if (!program.startsAnywhere) counter.begin();
       }
       if (program.startsAnywhere) {
@@ -161,9 +165,21 @@ class CountWalksOperator implements Operator {
     return true;
   }
 
+  /** Null: the walks have to be walked. */
+  private pairsOf(): PairCounter | null {
+    const { startsAnywhere, excluded, steps } = this.program;
+    if (!startsAnywhere || excluded.some((each) => each !== null)) return null;
+    return PairCounter.of(steps, this.context);
+  }
+
   /** From every node in turn. */
   private countAll(): boolean {
-    const { counter, context } = this;
+    const { counter, context, pairs } = this;
+    if (pairs !== null) {
+      const isDone = pairs.run();
+      this.total = pairs.total;
+      return isDone;
+    }
     const place = this.program.given.length;
     const nodes = counter.nodeCount();
     for (; this.start <= nodes; this.start++) {

@@ -91,6 +91,11 @@ export class AdjacencyEdges implements EdgeSource {
     return (this.out[0] ?? this.in[0])![1];
   }
 
+  /** Of a source in one direction: relationships leave the node. */
+  get isOut(): boolean {
+    return this.program.direction === "out";
+  }
+
   maxNode(): number {
     let max = this.view.maxNode;
     for (const node of this.corrected?.nodes ?? []) max = Math.max(max, node);

@@ -194,7 +194,7 @@ export class Cardinality {
     let walks = fanOut;
     if (plan.kind === "expandpath") {
       const { min, max, search } = plan.path;
-      walks = search !== "all" && into !== null ? 1 : pathsOf(fanOut, max);
+      walks = search !== "all" && into !== null ? 1 : pathsOf(fanOut, plan.onward ?? fanOut, max);
       if (min === 0) walks++;
       if (search !== "all") return this.rows(plan.input) * walks;
     }
@@ -367,13 +367,13 @@ function keysIn({ keySets, keyArrays }: Extract<Plan, { kind: "indexscan" }>): n
 }
 
 /**
- * Paths of up to the given number of relationships from one node with the given average. Later nodes have fewer
- * relationships: they are of many kinds, and the average is that of one kind.
+ * Paths of up to the given number of relationships from one node with the given averages of it and of later nodes.
+ * Those have fewer relationships: they are of many kinds, and the average is that of one kind.
  */
-export function pathsOf(fanOut: number, max: number | null): number {
+export function pathsOf(fanOut: number, onward: number, max: number | null): number {
   let [paths, ofLength] = [fanOut, fanOut];
   for (let step = 2; step <= Math.min(max ?? PATH_STEPS, PATH_STEPS); step++) {
-    ofLength *= Math.min(fanOut, Math.sqrt(fanOut));
+    ofLength *= Math.min(onward, Math.sqrt(onward));
     paths += ofLength;
   }
   return paths;

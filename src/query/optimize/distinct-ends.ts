@@ -48,8 +48,9 @@ function isSetFor(plan: Plan, child: number, asSet: boolean): boolean {
   switch (plan.kind) {
     case "aggregate":
       return plan.calls.every(ignoresDuplicates);
+    // Of rows with the same keys one is left, whichever.
     case "distinct":
-      return plan.on === null;
+      return true;
     case "project":
       return asSet && !plan.exprs.some(isVolatile);
     case "filter":

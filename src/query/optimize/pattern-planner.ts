@@ -190,13 +190,22 @@ class PatternPlanner {
   private walksFrom(pattern: PatternEdge, node: number): number {
     const { shape } = pattern;
     const fanOut = this.fanOutFrom(pattern, node);
-    return shape.kind === "many" ? Math.max(1, pathsOf(fanOut, shape.max)) : fanOut;
+    return shape.kind === "many" ? Math.max(1, pathsOf(fanOut, this.onwardFrom(pattern, node), shape.max)) : fanOut;
   }
 
   /** Types of relationships join nodes of few labels: those with the labels of this one have all of them. */
   private fanOutFrom(pattern: PatternEdge, node: number): number {
     const { match, cardinality, populations } = this;
     return cardinality.fanOut(match.graph, directionFrom(pattern, node), pattern.types, populations[node]);
+  }
+
+  /** The same of the later nodes of a path: where it ends at nodes of another label, they can be any. */
+  private onwardFrom(pattern: PatternEdge, node: number): number {
+    const { match, cardinality, populations } = this;
+    const end = populations[pattern.left === node ? pattern.right : pattern.left]!;
+    const isOther = end !== populations[node] && end < cardinality.tableRows(match.graph.nodes);
+    if (!isOther) return this.fanOutFrom(pattern, node);
+    return cardinality.fanOut(match.graph, directionFrom(pattern, node), pattern.types);
   }
 
   /** The scan of a new node with what is said of it alone. */
@@ -348,7 +357,8 @@ class PatternPlanner {
       const path = shape as VariableLength;
       const reversed = pattern.left !== from;
       const columns = [...current.columns, path.relationships, ...last];
-      this.current = Object.freeze({ kind: "expandpath", ...common, path, reversed, columns });
+      const onward = this.onwardFrom(pattern, from);
+      this.current = Object.freeze({ kind: "expandpath", ...common, path, onward, reversed, columns });
     }
     if (other !== null) {
       this.ids[to] = columnExpr(other);

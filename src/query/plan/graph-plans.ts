@@ -142,6 +142,8 @@ export interface ExpandPathPlan extends Walk {
   readonly kind: "expandpath";
   readonly columns: readonly OutputColumn[];
   readonly path: VariableLength;
+  /** As `fanOut`, of the nodes that the path goes on from. */
+  readonly onward?: number;
   /** Each end once, however many paths lead there; set by distinct-ends. */
   readonly distinct?: boolean;
   /** The list runs against the walk: the pattern's right end is where the walk begins. */
