@@ -20,6 +20,7 @@ import { verification } from "./foreign-key-verification.js";
 import { attachPartition, detachPartition } from "./partition-ddl.js";
 import { attachIndex } from "./partition-indexes.js";
 import { checkNoPartitionKey } from "./partition-keys.js";
+import { setRuleState } from "./rule-ddl.js";
 import { withoutSearchedColumns, withRetypedIndexes } from "./search-index-ddl.js";
 import type { SequenceDef } from "./sequence.js";
 import { changed, ownedSequence, sequenceDef } from "./sequence-ddl.js";
@@ -67,6 +68,9 @@ export function alterOne(
       return detachPartition(editor, table, action);
     case "set trigger":
       setState(editor, table, action.name, action.enabled);
+      return {};
+    case "set rule":
+      setRuleState(editor, table, action.name, action.enabled);
       return {};
     case "set audit":
       editor.replaceTable(withAudit(table, action.uses));

@@ -332,6 +332,7 @@ export type AlterAction =
   | { readonly kind: "validate constraint"; readonly name: string }
   /** ENABLE, DISABLE TRIGGER; null: all. */
   | { readonly kind: "set trigger"; readonly name: string | null; readonly enabled: TriggerDef["enabled"] }
+  | { readonly kind: "set rule"; readonly name: string; readonly enabled: TriggerDef["enabled"] }
   | {
       readonly kind: "alter constraint";
       readonly name: string;

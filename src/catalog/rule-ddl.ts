@@ -49,13 +49,27 @@ export function applyRuleCommand(editor: CatalogEditor, command: RuleCommand): D
     case "rename rule": {
       const { name, newName } = command;
       const rule = rules.find((each) => each.name === name);
-      if (rule === undefined) throw sqlError("42704", `rule "${name}" for relation "${owner.name}" does not exist`);
+      if (rule === undefined) throw missing(name, owner);
       if (rules.some((each) => each.name === newName)) throw exists(newName, owner);
       put(editor, owner, [...rules.filter((each) => each !== rule), Object.freeze({ ...rule, name: newName })]);
       return { ...NOTHING, tag: "ALTER RULE" };
     }
   }
 }
+
+/** ENABLE, DISABLE RULE. Throws 42704. */
+export function setRuleState(editor: CatalogEditor, owner: Owner, name: string, enabled: TriggerDef["enabled"]): void {
+  const { rules = [] } = owner;
+  if (!rules.some((rule) => rule.name === name)) throw missing(name, owner);
+  put(
+    editor,
+    owner,
+    rules.map((rule) => (rule.name === name ? Object.freeze({ ...rule, enabled }) : rule)),
+  );
+}
+
+const missing = (name: string, owner: Owner) =>
+  sqlError("42704", `rule "${name}" for relation "${owner.name}" does not exist`);
 
 const exists = (name: string, owner: Owner) =>
   sqlError("42710", `rule "${name}" for relation "${owner.name}" already exists`);

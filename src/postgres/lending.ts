@@ -13,8 +13,8 @@ import { type Heard, NOBODY, WireCall } from "./wire-call.js";
 import { asDbError } from "./wire-request.js";
 
 const DESCRIPTOR_BYTES = 4;
-/** With more busy connections, what the gateway gets in one turn crosses together, which costs less. */
-const LENT_PER_ACTOR_MAX = 8;
+/** Each has two descriptors. With many more busy connections, what the gateway gets in one turn crosses together. */
+const LENT_PER_ACTOR_MAX = 32;
 /** Until it is tried again to have it back. */
 const RETRY_MS = 100;
 /** The first byte of what comes back: the client has gone. */

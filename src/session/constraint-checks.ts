@@ -101,7 +101,7 @@ export class ConstraintChecks {
       if (table === null || index === undefined) return;
       if (index.deferrable === undefined && !forbidsOverlap(index)) return;
       if (!final && this.isDeferred(deferrabilityOf(index))) this.defer(event);
-      else checkUnique(event, table, index, context);
+      else return checkUnique(event, table, index, context);
       return;
     }
     if (event.kind === "referencing") {
@@ -271,10 +271,15 @@ export function deferrabilityOfTrigger({ firing: { trigger } }: FiringEvent): De
 }
 
 /** Throws 23505 when another row has the row's values now. */
-export function checkUnique(event: UniqueEvent, table: TableDef, index: IndexDef, context: ExecContext): void {
+export function checkUnique(
+  event: UniqueEvent,
+  table: TableDef,
+  index: IndexDef,
+  context: ExecContext,
+): void | Promise<void> {
   const writer = new TableWriter(table, context);
   const row = writer.find(event.rowKey);
-  if (row !== null) writer.checkUnique(index, row, event.rowKey);
+  if (row !== null) return writer.checkUnique(index, row, event.rowKey);
 }
 
 function actionOf(event: ReferencedEvent, { key }: Ends): ForeignKeyAction {
@@ -315,7 +320,7 @@ function findDirectly(
   key.references.forEach((id, i) => {
     row[id] = values[i]!;
   });
-  return new TableWriter(parent, context).conflicting(row, found.index) !== null;
+  return new TableWriter(parent, context).has(found.index, row);
 }
 
 const typeOf = (table: TableDef, id: number) => table.columns.find((other) => other.id === id)!.type;

@@ -95,7 +95,7 @@ export async function writeRows(
     await inTurns(own, rows.length, write, () => bulk?.finish());
     for (const event of own.statement.constraintEvents ?? []) {
       if (event.kind !== "unique") continue;
-      checkUnique(event, table, table.indexes.find(({ id }) => id === event.indexId)!, own);
+      await checkUnique(event, table, table.indexes.find(({ id }) => id === event.indexId)!, own);
     }
   } catch (error) {
     throw asDefinitionError(error, table);

@@ -187,6 +187,7 @@ function writeValue(type: SqlType, value: Value): void {
       writer.writeUint32(value as number);
       return;
     case "int8":
+    case "money":
       if (typeof value === "number") writer.writeInt64(value);
       else writer.writeBigInt64(value as bigint);
       return;
@@ -278,6 +279,7 @@ function readValue(type: SqlType, reader: KeyReader): Value {
     case "oid":
       return reader.uint32();
     case "int8":
+    case "money":
       return reader.int64();
     case "float4":
       return reader.float32();

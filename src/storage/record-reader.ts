@@ -75,6 +75,7 @@ export function payloadReader(type: SqlType): PayloadReader {
     case "int4":
     case "oid":
     case "int8":
+    case "money":
       return readInt;
     case "date":
     case "time":

@@ -112,6 +112,7 @@ export function writeValue(type: SqlType, value: Value): void {
     case "int4":
     case "oid":
     case "int8":
+    case "money":
     case "date":
     case "time":
     case "timestamp":

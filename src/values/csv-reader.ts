@@ -38,6 +38,9 @@ export interface RecordReader {
   text(index: number): string;
   /** Of readers that find such fields. */
   value?(index: number): Value;
+  /** A numeric of 15 digits at most, as if it had no point, and how many are after it; undefined: it is another one. */
+  scaled?(index: number): number | undefined;
+  readonly scale?: number;
 }
 
 export class CsvReader implements RecordReader {

@@ -10,6 +10,7 @@ import { asHalves } from "./half-vector.js";
 import { intervalToText } from "./interval.js";
 import { JsonPath } from "./json-path.js";
 import { jsonToCompactText, jsonToPlain } from "./json-text.js";
+import { moneyToText } from "./money.js";
 import { inetText } from "./network.js";
 import { Numeric } from "./numeric.js";
 import { multirangeKeyOf, rangeInZone, rangeKeyOf } from "./range.js";
@@ -133,6 +134,8 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
       return quoted((value: string) => value);
     case "bytea":
       return quoted((value: Uint8Array) => `\\\\x${Buffer.from(value).toString("hex")}`);
+    case "money":
+      return quoted(moneyToText);
     case "date":
       return quoted(dateToText);
     case "time":
@@ -257,6 +260,8 @@ export function plainWriter(type: SqlType, timeZone = "UTC"): PlainWriter {
     }
     case "record":
       return type.fields === undefined ? plainUntyped : plainRecord(type.fields, timeZone);
+    case "money":
+      return printed(moneyToText);
     case "date":
       return printed(dateToText);
     case "time":

@@ -20,6 +20,7 @@ import { checkJson, jsonbToText, parseJson } from "./json-text.js";
 import { lqueryFromText } from "./lquery.js";
 import { ltreeFromText } from "./ltree.js";
 import { ltxtqueryFromText } from "./ltxtquery.js";
+import { moneyFromText, moneyToText } from "./money.js";
 import { inetText, macFromText, networkFromText } from "./network.js";
 import { Numeric } from "./numeric.js";
 import { type Bound, multirangeKeyOf, rangeInZone, rangeKeyOf } from "./range.js";
@@ -116,6 +117,8 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC", style?: Te
       return rangeInZone((rangeKeyOf(type) ?? multirangeKeyOf(type))!, value as string, timeZone, style);
     case "char":
       return charToText(value as string);
+    case "money":
+      return moneyToText(value as number | bigint);
     case "variant":
       return variantToText(value);
     case "void":
@@ -207,6 +210,8 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
       return floatFromText(type.name, text);
     case "numeric":
       return fitNumeric(type, Numeric.parse(text));
+    case "money":
+      return moneyFromText(text);
     case "uuid":
       return uuidFromText(text);
     case "bytea":

@@ -59,6 +59,7 @@ export type TypeName =
   | "float4"
   | "float8"
   | "numeric"
+  | "money"
   | "text"
   | "varchar"
   | "bpchar"
@@ -373,6 +374,7 @@ export const OID = typeOf("oid");
 export const FLOAT4 = typeOf("float4");
 export const FLOAT8 = typeOf("float8");
 export const NUMERIC = typeOf("numeric");
+export const MONEY = typeOf("money");
 export const TEXT = typeOf("text");
 export const VARCHAR = typeOf("varchar");
 export const BPCHAR = typeOf("bpchar");

@@ -99,7 +99,7 @@ for (const modifier of [null, { precision: 5, scale: 2 }, { precision: 2, scale:
       fc.property(fc.oneof(text, numbers), (sample) => {
         const bytes = bytesOf(sample);
         let unscaled = readScaled(bytes, 2, bytes.length - 2);
-        if (unscaled !== undefined && modifier !== null) unscaled = scaledTo(modifier, unscaled);
+        if (unscaled !== undefined && modifier !== null) unscaled = scaledTo(modifier, unscaled, scaleRead);
         if (unscaled === undefined) return true;
         read++;
         const value = fromText(type, sample);

@@ -68,6 +68,7 @@ const SMALL: Partial<Record<TypeName, readonly string[]>> = {
   inet: network,
   cidr: ["10.1.2.0/24"],
   macaddr: ["08:00:2b:01:02:03"],
+  money: ["-12.34", "92233720368547758.07"],
   macaddr8: ["08:00:2b:01:02:03:04:05"],
   tsvector: ["'lorem':1 'sit':2"],
   tsquery: ["'lorem' & 'sit'"],

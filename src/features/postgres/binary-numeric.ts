@@ -101,6 +101,38 @@ export function numericFrom(fields: MessageFields): Numeric | null {
   return shifted(BigInt(signed), shift, scale);
 }
 
+const HEAD_BYTES = 8;
+/** So many digits, as decimal ones, are a number that is surely exact. */
+const SCALED_DIGITS = 4;
+const SCALED_MAX = 10 ** 15;
+const SCALED_SCALE_MAX = 15;
+
+/** The scale of what scaledFrom has answered. */
+export let scaleFound = 0;
+
+/** The number as if it had no point; undefined: it has more than 15 digits, or is no number, or no numeric. */
+export function scaledFrom(bytes: Buffer, start: number, end: number): number | undefined {
+  if (end - start < HEAD_BYTES) return undefined;
+  const count = bytes.readUInt16BE(start);
+  const sign = bytes.readUInt16BE(start + 4);
+  const scale = bytes.readUInt16BE(start + 6);
+  if (count > SCALED_DIGITS || scale > SCALED_SCALE_MAX || end - start !== HEAD_BYTES + 2 * count) return undefined;
+  if (sign !== SIGN.positive && sign !== SIGN.negative) return undefined;
+  let all = 0;
+  for (let at = start + HEAD_BYTES; at < end; at += 2) {
+    const digit = bytes.readUInt16BE(at);
+    if (digit >= BASE) return undefined;
+    all = all * BASE + digit;
+  }
+  const shift = (bytes.readInt16BE(start + 2) + 1 - count) * DIGIT + scale;
+  // The last digit may go on beyond the scale, by zeros.
+  if (shift <= -DIGIT) return undefined;
+  const scaled = all === 0 ? 0 : shift < 0 ? all / 10 ** -shift : all * 10 ** shift;
+  if (scaled >= SCALED_MAX || !Number.isInteger(scaled)) return undefined;
+  scaleFound = scale;
+  return sign === SIGN.negative && scaled !== 0 ? -scaled : scaled;
+}
+
 /** So many digits are a number that a double holds. */
 const PLAIN_DIGITS = 3;
 

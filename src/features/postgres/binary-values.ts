@@ -100,6 +100,7 @@ const PLAIN_WRITERS: Partial<Record<SqlType["name"], ValueWriter>> = {
   oid: (writer, value) => writer.uint32(value as number),
   xid: (writer, value) => writer.uint32(Number(value)),
   int8: (writer, value) => writer.int64(value as number | bigint),
+  money: (writer, value) => writer.int64(value as number | bigint),
   float4: (writer, value) => writer.float32(value as number),
   float8: (writer, value) => writer.float64(value as number),
   numeric: (writer, value) => writeNumeric(writer, value as Numeric),
@@ -220,6 +221,7 @@ function readValue(type: SqlType, fields: MessageFields): Value {
     case "oid":
       return fields.uint32();
     case "int8":
+    case "money":
       return normal(fields.int64());
     case "float4":
       return fields.float32();

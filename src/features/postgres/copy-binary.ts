@@ -10,6 +10,7 @@ import { FIELD_ESCAPED, FIELD_PLAIN, FIELD_QUOTED, FIELD_VALUE, type RecordReade
 import { PieceBuffer } from "../../values/piece-buffer.js";
 import { toText } from "../../values/text-format.js";
 import { NUMERIC, type SqlType, type Value } from "../../values/values.js";
+import { scaledFrom, scaleFound } from "./binary-numeric.js";
 import { fromFields, wrongBytes } from "./binary-values.js";
 
 const SIGNATURE = Buffer.from("PGCOPY\n\xff\r\n\0", "latin1");
@@ -139,6 +140,15 @@ export class CopyBinaryReader implements RecordReader {
   /** Throws 22P03 and others. */
   value(index: number): Value {
     return this.read(index, fromFields);
+  }
+
+  scaled(index: number): number | undefined {
+    return scaledFrom(this.bytes, this.starts[index]!, this.ends[index]!);
+  }
+
+  /** Of what `scaled` has answered. */
+  get scale(): number {
+    return scaleFound;
   }
 
   field(index: number): Uint8Array {

@@ -22,7 +22,7 @@ import type { ExecContext } from "./context.js";
 import { entryValue, suffixOf } from "./entry-value.js";
 import { IndexRuns } from "./index-runs.js";
 import { entryPlaces, loadEntry } from "./load-entry.js";
-import { drain, inTurns } from "./operator.js";
+import { after, drain, inOrder, inTurns } from "./operator.js";
 import { compileScan } from "./scan.js";
 import { areSettling, settledSegments } from "./segments/await-segments.js";
 import { TableExpressions } from "./table-expressions.js";
@@ -170,23 +170,27 @@ class IndexFill implements RangeFollower {
   private takeRows({ columns, length }: Batch): void | Promise<void> {
     const { ids, row, rowPrefix, layout } = this;
     const keys = layout.primaryKey === null ? columns[ids.length]! : null;
-    const take = (number: number): void => {
+    const take = (number: number): void | Promise<void> => {
       for (let i = 0; i < ids.length; i++) row[ids[i]!] = columns[i]![number]!;
-      this.takeRow(keys === null ? layout.primaryKey! : (keys[number] as Uint8Array).subarray(rowPrefix.length));
+      return this.takeRow(keys === null ? layout.primaryKey! : (keys[number] as Uint8Array).subarray(rowPrefix.length));
     };
-    return inTurns(this.context, length, take, () => {
+    const done = (): void => {
       this.build.rows += length;
-    });
+    };
+    // A search for what a row excludes may wait.
+    return this.key.overlap
+      ? inOrder(this.context, length, take, done)
+      : inTurns(this.context, length, (number) => void take(number), done);
   }
 
   /** `suffix`: of the row's key, or the primary key. */
-  private takeRow(suffix: Uint8Array | KeyLayout): void {
+  private takeRow(suffix: Uint8Array | KeyLayout): void | Promise<void> {
     const { key, row, load, entries, places, expressions } = this;
     const values = expressions === null ? row : expressions.valuesOf(key, row);
     if (values === null) return;
     if (load !== null) loadEntry(load, entries!, key, values, places, suffix, row);
     else
-      this.takeSingle(
+      return this.takeSingle(
         places.map((place) => values[place]!),
         suffix instanceof Uint8Array ? suffix : encodeKey(NO_PREFIX, suffix.columns, keyValues(suffix, row)),
       );
@@ -222,13 +226,15 @@ class IndexFill implements RangeFollower {
     return { entry: entryKey(key, context.tenantNumber, values, suffix), values, row, suffix };
   }
 
-  private takeSingle(values: readonly Value[], suffix: Uint8Array): void {
+  private takeSingle(values: readonly Value[], suffix: Uint8Array): void | Promise<void> {
     const { key, row, index, context, writer } = this;
     const { tx, tenantNumber } = context;
     const entry = entryKey(key, tenantNumber, values, suffix);
-    const isTaken = index.unique ? tx.get(entry) !== undefined : this.key.deferrable && writer.isTaken(index, row);
-    if (isTaken) throw this.duplicate(values);
-    tx.put(entry, Buffer.from(entryValue(key, row, suffix)));
+    const isTaken = index.unique ? tx.get(entry) !== undefined : key.deferrable && writer.isTaken(index, row);
+    return after(isTaken, (taken) => {
+      if (taken) throw this.duplicate(values);
+      tx.put(entry, Buffer.from(entryValue(key, row, suffix)));
+    });
   }
 
   private *finish(): Generator<undefined, void> {

@@ -182,6 +182,7 @@ export class BulkInsert {
         continue;
       }
       if (kind === FIELD_VALUE) {
+        if (target.form === Form.Numeric && this.writeScaled(target, reader.scaled!(field), reader.scale!)) continue;
         this.writeValue(target, reader.value!(field));
         continue;
       }
@@ -292,11 +293,16 @@ export class BulkInsert {
   }
 
   /** False: it is not in the plain form. */
-  private writeNumeric({ column, digits, isKept }: Target, bytes: Uint8Array, start: number, end: number): boolean {
+  private writeNumeric(target: Target, bytes: Uint8Array, start: number, end: number): boolean {
     const read = readScaled(bytes, start, end);
-    const unscaled = read === undefined || digits === null ? read : scaledTo(digits, read);
+    return this.writeScaled(target, read, scaleRead);
+  }
+
+  /** `read`: as if it had no point, behind which it has so many digits; undefined: it is not known, and not written. */
+  private writeScaled({ column, digits, isKept }: Target, read: number | undefined, scaleOfRead: number): boolean {
+    const unscaled = read === undefined || digits === null ? read : scaledTo(digits, read, scaleOfRead);
     if (unscaled === undefined) return false;
-    const scale = digits === null ? scaleRead : digits.scale;
+    const scale = digits === null ? scaleOfRead : digits.scale;
     this.slab.scaled(unscaled, scale);
     if (isKept) this.values[column.id] = Numeric.of(BigInt(unscaled), scale);
     return true;

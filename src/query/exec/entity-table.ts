@@ -2,17 +2,19 @@
  * One of a graph's two tables, as one run of a writing clause knows its rows: what it has read, makes and changes.
  * Made and owned by the GraphWriter.
  */
+
 import { EDGE_COLUMN, graphDefOf, NODE_COLUMN } from "../../catalog/graph.js";
 import type { TableDef } from "../../catalog/table.js";
 import { encodeKey } from "../../storage/key-codec.js";
 import type { Value } from "../../values/values.js";
 import type { VariantMap } from "../../values/variant.js";
 import type { BulkWriter } from "./bulk-writer.js";
+import type { Move } from "./changed-entries.js";
 import type { ExecContext } from "./context.js";
 import { GraphRequirements } from "./graph-requirements.js";
 import { failedCheck, type RowCheck } from "./row-checks.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
-import { emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
+import { emptyRow, type Row, TableWriter } from "./table-writer.js";
 
 /** A node or a relationship that the clause has to do with. */
 export interface EntityState {

@@ -78,9 +78,12 @@ export interface Digits {
 /** Scales that a number which is read here can be brought to. */
 export const SCALE_READ_MAX = EXACT_DIGITS;
 
-/** What readScaled has read, with the digits of a column; undefined: it does not fit, or not surely. */
-export function scaledTo({ precision, scale }: Digits, value: number): number | undefined {
-  const more = scale - scaleRead;
+/**
+ * A number of 15 digits at most, `read` of them after the point, with the digits of a column; undefined: it does not
+ * fit, or not surely.
+ */
+export function scaledTo({ precision, scale }: Digits, value: number, read: number): number | undefined {
+  const more = scale - read;
   let fitted = value;
   if (more > 0) fitted = value * POWERS_OF_TEN[more]!;
   else if (more < 0) {

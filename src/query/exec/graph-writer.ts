@@ -11,6 +11,7 @@ import { cypherError } from "../../values/cypher-error.js";
 import { decodeLabels } from "../../values/labels.js";
 import { deletedEntity, type VariantMap } from "../../values/variant.js";
 import { BULK_ROWS, BulkWriter } from "./bulk-writer.js";
+import type { Move } from "./changed-entries.js";
 import type { ExecContext } from "./context.js";
 import { EdgeFinder } from "./edge-finder.js";
 import type { EdgeSource, EdgeSourceProgram } from "./edge-source.js";
@@ -27,7 +28,6 @@ import { MergeTable, type MergeTableProgram } from "./merge-table.js";
 import { after, inTurns } from "./operator.js";
 import { PendingEntities, type Sought } from "./pending-entities.js";
 import { ReadStep } from "./read-step.js";
-import type { Move } from "./table-writer.js";
 import { sumOfBytes } from "./value-bytes.js";
 
 export interface GraphChecks {

@@ -1,5 +1,5 @@
 /** What an INSERT knows before it runs: checks, routes, ON CONFLICT and triggers of the tables that take its rows. */
-import type { IndexDef } from "../../catalog/table.js";
+import { forbidsOverlap, type IndexDef } from "../../catalog/table.js";
 import { compileExpr, type Predicate } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import type { InsertPlan, OnConflict } from "../plan/change-plans.js";
@@ -31,6 +31,8 @@ export interface InsertProgram {
   readonly triggers: StatementTriggers | null;
   /** Some table that takes rows may have row triggers, or somebody wants to see the rows. */
   readonly isTriggered: boolean;
+  /** A row may have to wait: for a trigger, or for the search of what it conflicts with. */
+  readonly waits: boolean;
 }
 
 /** What is known of a table that takes rows of the statement before it runs. */
@@ -67,6 +69,7 @@ export function insertProgramOf(plan: InsertPlan): InsertProgram {
     updates ? ["insert", "update"] : ["insert"],
     updates ? assignedColumns(table, plan.onConflict.assignments) : null,
   );
+  const isTriggered = triggers !== null || hasTriggers(table, partitions);
   return {
     plan,
     own: { table, columnIds: table.columns.map(({ id }) => id), checks },
@@ -76,7 +79,8 @@ export function insertProgramOf(plan: InsertPlan): InsertProgram {
     conflict: plan.onConflict && compileConflict(plan.onConflict, plan),
     targets: new Map(),
     triggers,
-    isTriggered: triggers !== null || hasTriggers(table, partitions),
+    isTriggered,
+    waits: isTriggered || (plan.onConflict !== null && table.indexes.some(forbidsOverlap)),
   };
 }
 

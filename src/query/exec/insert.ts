@@ -123,7 +123,7 @@ export class Inserter {
     return drain(this.input, load ?? ((batch) => rows.append(batch)), () =>
       this.bulk !== null
         ? this.finishLoad(this.bulk)
-        : this.program.isTriggered
+        : this.program.waits
           ? inOrder(context, rows.length, this.insertRow, done)
           : storeInTurns(context, rows.length, this.insertRow, done),
     );
@@ -264,8 +264,8 @@ export class Inserter {
   }
 
   private store(target: Target, number: number): void | Promise<void> {
-    const { rows, program } = this;
-    const { conflict } = program;
+    const { rows } = this;
+    const { conflict } = this.program;
     const { row, writer } = target;
     const { generated } = target.program;
     const { columnIds } = target.routed;
@@ -274,14 +274,22 @@ export class Inserter {
       for (const c of generated) rows.columns[c]![number] = row[columnIds[c]!]!;
     }
     this.check(target, row, rows, number);
-    if (conflict !== null) {
-      const key = writer.conflicting(row, target.program.arbiter);
-      if (key !== null) return this.resolve(conflict, target, key, number);
+    if (conflict === null) {
+      this.write(target, number);
+      return;
     }
+    return after(writer.conflicting(row, target.program.arbiter), (key) =>
+      key === null ? this.write(target, number) : this.resolve(conflict, target, key, number),
+    );
+  }
+
+  private write(target: Target, number: number): void {
+    const { row, writer } = target;
+    const { conflict, isTriggered } = this.program;
     const key = writer.insert(row);
     if (conflict !== null && conflict.update !== null) this.noteWritten(key);
     this.noteChanged(number, key, false);
-    if (program.isTriggered) this.noteTriggers(target, "insert", target.program.onInsert, null, row);
+    if (isTriggered) this.noteTriggers(target, "insert", target.program.onInsert, null, row);
   }
 
   private noteChanged(number: number, key: Uint8Array, wasThere: boolean): void {

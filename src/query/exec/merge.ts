@@ -2,10 +2,12 @@
  * MERGE. The joined rows are read to their end, and the action of each is chosen and its new row computed and checked,
  * before anything is written. Then stale keys of all changed rows go before new ones come, as in UPDATE.
  */
+
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { MergePlan } from "../plan/change-plans.js";
+import type { Move } from "./changed-entries.js";
 import { checkRow } from "./check-row.js";
 import type { ExecContext } from "./context.js";
 import { assignedIn, compileFamily, Family, type FamilyMember } from "./family.js";
@@ -17,7 +19,7 @@ import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { compileChecks, requirePolicies } from "./row-checks.js";
 import { compileCondition, slotsOf } from "./slots.js";
 import { isChangedMeanwhile, writingContext } from "./statement-snapshot.js";
-import { assignedColumns, emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
+import { assignedColumns, emptyRow, type Row, TableWriter } from "./table-writer.js";
 import { compileTriggeredMerge } from "./triggered-merge.js";
 import { isTriggered } from "./triggered-rows.js";
 

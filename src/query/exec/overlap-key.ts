@@ -15,6 +15,7 @@ import { extentOf, type FigureName, isFigure } from "../../values/geometry-exten
 import type { Value } from "../../values/values.js";
 import { operatorFor } from "../expr/resolve.js";
 import { baseType } from "../expr/types.js";
+import type { ExecContext } from "./context.js";
 import { suffixOf } from "./entry-value.js";
 import { firstNear } from "./figures-near.js";
 import { joinKey, type KeyLayout } from "./table-layout.js";
@@ -26,6 +27,11 @@ export interface Neighbour {
   readonly suffix: Uint8Array;
 }
 
+/** Whether a search for what a row excludes may look at very many entries: it is made where it can give way. */
+export function looksAtMany({ columns }: KeyLayout): boolean {
+  return isFigure(baseType(columns.at(-1)!.type));
+}
+
 /** Whether a row with these values can exclude another one. */
 export function canOverlap({ operator }: KeyLayout, values: readonly Value[] | null): values is readonly Value[] {
   // No range overlaps an empty one.
@@ -34,16 +40,16 @@ export function canOverlap({ operator }: KeyLayout, values: readonly Value[] | n
 
 /**
  * The entry that these values exclude; null: there is none. `suffix`: of the row that has the values, if it has an
- * entry, which does not count. What is read counts as read whatever the isolation.
+ * entry, which does not count. What is read counts as read whatever the isolation. A promise: only for figures.
  */
 export function overlappingNeighbour(
-  tx: Transaction,
-  tenantNumber: number,
+  context: ExecContext,
   index: KeyLayout,
   values: readonly Value[],
   suffix: Uint8Array | null,
-): Neighbour | null {
-  const prefix = index.prefixOf(tenantNumber);
+): Neighbour | null | Promise<Neighbour | null> {
+  const { tx } = context;
+  const prefix = index.prefixOf(context.tenantNumber);
   const group = encodeKey(prefix, index.columns, values.slice(0, -1));
   const place = encodeKey(prefix, index.columns, values);
   const type = baseType(index.columns.at(-1)!.type);
@@ -54,20 +60,24 @@ export function overlappingNeighbour(
     if (other === null || apply(values.at(-1)!, other) !== true) return null;
     return { values: members, suffix: Buffer.from(suffixOf(index, value)) };
   };
+  const done = () => tx.guardReads(false);
   tx.guardReads(true);
+  let isPending = false;
   try {
     if (isFigure(type)) {
       const own = suffix === null ? null : joinKey(place, suffix);
       const rectangle = extentOf(type.name as FigureName, values.at(-1) as string);
-      return firstNear(tx, group, rectangle, (key, value) =>
+      const found = firstNear(context, tx, group, rectangle, (key, value) =>
         own !== null && Buffer.compare(key, own) === 0 ? null : excluded(key, value),
       );
+      isPending = found instanceof Promise;
+      return found instanceof Promise ? found.finally(done) : found;
     }
     const entry = suffix === null ? place : joinKey(place, suffix);
     const behind = suffix === null ? place : joinKey(entry, Buffer.of(0));
     return firstOf(tx, group, entry, true, excluded) ?? firstOf(tx, behind, prefixEnd(group), false, excluded);
   } finally {
-    tx.guardReads(false);
+    if (!isPending) done();
   }
 }
 

@@ -12,12 +12,14 @@ import { prefixRange, storageIdOf } from "../../storage/keys.js";
 import { buildRecord, encodeRecord } from "../../storage/record-codec.js";
 import type { Value } from "../../values/values.js";
 import { BulkChanges } from "./bulk-changes.js";
+import { isSameEntry, type Move, touches } from "./changed-entries.js";
 import type { ConstraintEvent } from "./constraint-event.js";
 import type { ExecContext } from "./context.js";
 import { entryValue, suffixOf } from "./entry-value.js";
 import { ChainWriter, chainPrefix } from "./hash-chain.js";
 import { entryPlaces } from "./load-entry.js";
-import { canOverlap, type Neighbour, overlappingNeighbour } from "./overlap-key.js";
+import { after } from "./operator.js";
+import { canOverlap, looksAtMany, type Neighbour, overlappingNeighbour } from "./overlap-key.js";
 import { policyViolation, type RowCheck } from "./row-checks.js";
 import { rowKeyOfNumber } from "./row-numbers.js";
 import { TableExpressions } from "./table-expressions.js";
@@ -36,11 +38,8 @@ import {
 
 export type Row = Value[];
 
-/** A row's way from its old place to its new one, between the two halves of an update. */
-export interface Move {
-  readonly oldKey: Uint8Array;
-  readonly newKey: Uint8Array;
-}
+/** The key of a row; a promise where the search for it gave way. */
+type Found = Uint8Array | null | Promise<Uint8Array | null>;
 
 export class TableWriter {
   private readonly layout: TableLayout;
@@ -126,16 +125,27 @@ export class TableWriter {
   }
 
   /** The key of the stored row that conflicts with a new one by the arbiter (null: by any unique key). */
-  conflicting(row: Row, arbiter: IndexDef | "primary key" | null): Uint8Array | null {
+  conflicting(row: Row, arbiter: IndexDef | "primary key" | null): Found {
     if (arbiter !== null) return this.stored(keyLayoutOf(this.layout.table, arbiter), row);
-    const { primaryKey, indexes } = this.layout;
+    const { primaryKey } = this.layout;
     const found = primaryKey === null ? null : this.stored(primaryKey, row);
-    if (found !== null) return found;
-    for (const index of indexes) {
-      const key = index.unique || index.overlap ? this.stored(index, row) : null;
-      if (key !== null) return key;
+    return after(found, (key) => key ?? this.conflictingFrom(0, row));
+  }
+
+  private conflictingFrom(from: number, row: Row): Found {
+    const { indexes } = this.layout;
+    for (let i = from; i < indexes.length; i++) {
+      const index = indexes[i]!;
+      const found = index.unique || index.overlap ? this.stored(index, row) : null;
+      if (found instanceof Promise) return found.then((key) => key ?? this.conflictingFrom(i + 1, row));
+      if (found !== null) return found;
     }
     return null;
+  }
+
+  /** Whether a row has this row's values in a key whose rows have different ones. */
+  has(unique: IndexDef | "primary key", row: Row): boolean {
+    return this.holder(keyLayoutOf(this.layout.table, unique), row) !== null;
   }
 
   /** The stored row with that key, which exists. */
@@ -297,22 +307,18 @@ export class TableWriter {
 
   /**
    * Whether the row has to be looked at when all are written. While no row has to, none overlap, and a look at its
-   * neighbours tells; where the check may wait, rows between them may go before it is made.
+   * neighbours tells; where the check may wait, rows between them may go before it is made, and figures may have many.
    */
   private mayOverlap(index: KeyLayout, row: Row, suffix: Uint8Array): boolean {
     const { statement } = this.context;
     const values = this.valuesOf(index, row);
     if (!canOverlap(index, values)) return false;
-    const isNoted = index.overlap === "deferrable" || statement.overlapping?.has(index.indexId) === true;
-    if (!isNoted && this.neighbour(index, values, suffix) === null) return false;
+    const isLater = index.overlap === "deferrable" || looksAtMany(index);
+    const isNoted = isLater || statement.overlapping?.has(index.indexId) === true;
+    if (!isNoted && overlappingNeighbour(this.context, index, values, suffix) === null) return false;
     statement.overlapping ??= new Set();
     statement.overlapping.add(index.indexId);
     return true;
-  }
-
-  private neighbour(index: KeyLayout, values: readonly Value[], suffix: Uint8Array | null): Neighbour | null {
-    const { tx, tenantNumber } = this.context;
-    return overlappingNeighbour(tx, tenantNumber, index, values, suffix);
   }
 
   /** Whether at least that many entries have the row's values in a deferrable key. */
@@ -329,22 +335,26 @@ export class TableWriter {
   }
 
   /** Whether an entry of a deferrable key that is being made has the row's values. */
-  isTaken(index: IndexDef, row: Row): boolean {
+  isTaken(index: IndexDef, row: Row): boolean | Promise<boolean> {
     const key = keyLayoutOf(this.layout.table, index);
     if (!key.overlap) return this.hasEntries(key, row, 1);
+    return after(this.excluded(key, row, null), (other) => other !== null);
+  }
+
+  private excluded(key: KeyLayout, row: Row, suffix: Uint8Array | null): Neighbour | null | Promise<Neighbour | null> {
     const values = this.valuesOf(key, row);
-    return canOverlap(key, values) && this.neighbour(key, values, null) !== null;
+    return canOverlap(key, values) ? overlappingNeighbour(this.context, key, values, suffix) : null;
   }
 
   /** The row's deferrable key at the end of the statement or transaction. Throws 23505, 23P01. */
-  checkUnique(index: IndexDef, row: Row, rowKey: Uint8Array): void {
+  checkUnique(index: IndexDef, row: Row, rowKey: Uint8Array): void | Promise<void> {
     const key = keyLayoutOf(this.layout.table, index);
     if (key.overlap) {
-      const values = this.valuesOf(key, row);
-      const suffix = rowKey.subarray(this.rowPrefix.length);
-      const other = canOverlap(key, values) ? this.neighbour(key, values, suffix) : null;
-      if (other !== null) throw this.duplicate(key, row, other.values);
-    } else if (this.hasEntries(key, row, 2)) throw this.duplicate(key, row);
+      return after(this.excluded(key, row, rowKey.subarray(this.rowPrefix.length)), (other) => {
+        if (other !== null) throw this.duplicate(key, row, other.values);
+      });
+    }
+    if (this.hasEntries(key, row, 2)) throw this.duplicate(key, row);
   }
 
   /** Null: a partial index that the row is not in. */
@@ -403,13 +413,14 @@ export class TableWriter {
   }
 
   /** The key of the row that has this row's values in a unique key, if there is one. */
-  private stored(unique: KeyLayout, row: Row): Uint8Array | null {
+  private stored(unique: KeyLayout, row: Row): Found {
+    const found = (other: Neighbour | null) => (other === null ? null : joinKey(this.rowPrefix, other.suffix));
+    return unique.overlap ? after(this.excluded(unique, row, null), found) : this.holder(unique, row);
+  }
+
+  private holder(unique: KeyLayout, row: Row): Uint8Array | null {
     const values = this.valuesOf(unique, row);
     if (values === null || (!unique.nullsNotDistinct && values.includes(null))) return null;
-    if (unique.overlap) {
-      const other = canOverlap(unique, values) ? this.neighbour(unique, values, null) : null;
-      return other === null ? null : joinKey(this.rowPrefix, other.suffix);
-    }
     const { tx, tenantNumber } = this.context;
     const key = encodeKey(unique.prefixOf(tenantNumber), unique.columns, values);
     const value = tx.get(key);
@@ -470,28 +481,4 @@ export function assignedColumns(
 ): ReadonlySet<number> {
   const generated = table.columns.filter((column) => column.generatedSql);
   return new Set([...assignments.map(({ columnId }) => columnId), ...generated.map((column) => column.id)]);
-}
-
-/**
- * True when a row has the same entry before and after. Values that are equal but not the same count as others: the
- * entry is then removed and written again.
- */
-function isSameEntry(
-  index: KeyLayout,
-  places: readonly number[],
-  oldValues: Row | null,
-  newValues: Row | null,
-  oldRow: Row,
-  newRow: Row,
-): boolean {
-  if (oldValues === null || newValues === null) return oldValues === newValues;
-  for (const place of places) if (oldValues[place] !== newValues[place]) return false;
-  return index.included === null || index.included.ids.every((id) => oldRow[id] === newRow[id]);
-}
-
-/** True when an update may change the entry: it assigns a column that the index has, or the row's key changes. */
-function touches(index: KeyLayout, move: Move, assigned: ReadonlySet<number>): boolean {
-  if (move.newKey !== move.oldKey || index.computed) return true;
-  const { columnIds, included } = index;
-  return columnIds.some((id) => assigned.has(id)) || included?.ids.some((id) => assigned.has(id)) === true;
 }

@@ -4,6 +4,7 @@
  * update is written at the end as without triggers, which lets one statement shift unique keys. Owned by one run of
  * one of those operators.
  */
+
 import type { TableDef } from "../../catalog/table.js";
 import type { TriggerEvent } from "../../catalog/trigger.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -12,6 +13,7 @@ import type { Batch } from "../expr/expr.js";
 import type { BoundCheck, HeirTable } from "../plan/change-plans.js";
 import type { PartitionBranch } from "../plan/partition-tree.js";
 import type { OutputColumn } from "../plan/plan.js";
+import type { Move } from "./changed-entries.js";
 import type { ExecContext } from "./context.js";
 import { asRowOf, assignedIn, compileFamily, Family, type FamilyMember, type FamilyProgram } from "./family.js";
 import { after, inTurns } from "./operator.js";
@@ -28,7 +30,7 @@ import {
   type StatementTriggers,
   statementTriggers,
 } from "./table-triggers.js";
-import { assignedColumns, emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
+import { assignedColumns, emptyRow, type Row, TableWriter } from "./table-writer.js";
 
 interface MemberTriggers {
   readonly insert: RowTriggers | null;

@@ -12,7 +12,7 @@ const never = () => false;
 /** A context that asks for no turns. Its checkpoint throws 57014 when the work has gone on for too long. */
 export function uninterrupted(context: ExecContext): ExecContext {
   // Nested work ends with the outer work.
-  if (context.shouldYield === never) return context;
+  if (context.isUninterrupted) return context;
   const end = performance.now() + UNINTERRUPTED_MS_MAX;
   const checkpoint = (): void => {
     context.checkpoint();
@@ -22,10 +22,5 @@ export function uninterrupted(context: ExecContext): ExecContext {
       });
     }
   };
-  return { ...context, checkpoint, shouldYield: never };
-}
-
-/** Whether work in this context may not wait for anything. */
-export function isUninterrupted({ shouldYield }: ExecContext): boolean {
-  return shouldYield === never;
+  return { ...context, checkpoint, shouldYield: never, isUninterrupted: true };
 }

@@ -2,11 +2,13 @@
  * UPDATE of a table and those that inherit from it: as update.ts, with each row read and written as its own table has
  * it. Called by update.ts.
  */
+
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import { oidOfId } from "../expr/types.js";
 import type { HeirTable, UpdatePlan } from "../plan/change-plans.js";
+import type { Move } from "./changed-entries.js";
 import { RowsChangedOnce } from "./changed-once.js";
 import type { ExecContext } from "./context.js";
 import { asRowOf, assignedIn, compileFamily, Family, type FamilyMember, type FamilyProgram } from "./family.js";
@@ -15,7 +17,7 @@ import { belongs, compileRoutes, type RouteProgram, routeRow } from "./partition
 import { type ChangedRows, compileReturning, modifying } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { slotsOf } from "./slots.js";
-import { emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
+import { emptyRow, type Row, TableWriter } from "./table-writer.js";
 import { sumOfBytes } from "./value-bytes.js";
 
 interface Assignment {

@@ -21,6 +21,7 @@ export function columnBytesOf(type: SqlType): ColumnBytes {
     case "int2":
     case "int4":
     case "int8":
+    case "money":
     case "oid":
     case "float4":
     case "float8":

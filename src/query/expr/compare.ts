@@ -40,6 +40,7 @@ export function comparatorOf(type: SqlType): Comparator {
     case "int2":
     case "int4":
     case "int8":
+    case "money":
     case "oid":
     case "date":
     case "time":

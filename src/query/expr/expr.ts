@@ -178,6 +178,8 @@ export interface EvalContext {
   readonly outer: ReadonlyMap<ColumnId, Value> | null;
   /** Throws when the statement was cancelled or ran past its deadline. Long loops inside a function call it. */
   checkpoint(): void;
+  /** Work inside the evaluation of an expression, which may not wait for anything. */
+  readonly isUninterrupted?: true;
   /** The rows of a long INSERT. */
   readonly listed?: ListedRows | undefined;
   /** In a trigger's function: by the names that REFERENCING gives them. */

@@ -52,7 +52,11 @@ export function numberConversion(from: string, to: string): FromNumber | null {
     case "float4":
       if (from === "numeric") return (value) => toFloat4(numericToFloat(value as Numeric, "real"));
       return (value) => toFloat4(Number(value));
+    case "money":
+      if (from !== "numeric") return (value) => normalInt8(BigInt(value as number | bigint) * 100n);
+      return (value) => normalInt8(toCents(value as Numeric));
     case "numeric":
+      if (from === "money") return (value) => Numeric.of(BigInt(value as number | bigint), 2);
       if (from === "float8") return (value) => Numeric.fromFloat(value as number, 15);
       if (from === "float4") return (value) => Numeric.fromFloat(value as number, 6);
       if (from === "numeric") return (value) => value;
@@ -60,6 +64,13 @@ export function numberConversion(from: string, to: string): FromNumber | null {
     default:
       return null;
   }
+}
+
+/** Half a cent is rounded away from zero. */
+function toCents(value: Numeric): bigint {
+  if (!value.isFinite()) throw sqlError("0A000", `cannot convert ${value.isNaN() ? "NaN" : "infinity"} to bigint`);
+  const { unscaled, scale } = value.round(2);
+  return unscaled * 10n ** BigInt(2 - scale);
 }
 
 function wholeNumber(from: string, target: string): (value: Value) => number | bigint {

@@ -223,8 +223,15 @@ const at = (position: number | undefined, hint: string) => (position === undefin
 const signature = (name: string, types: readonly SqlType[]) => `${name}(${types.map(displayName).join(", ")})`;
 
 function noFunction(name: string, types: readonly SqlType[], position: number | undefined): DbError {
-  const hint = callsOf(name) ?? `No function matches the given name and argument types. ${CAST_HINT}`;
+  const hint =
+    remedyFor(name) ?? callsOf(name) ?? `No function matches the given name and argument types. ${CAST_HINT}`;
   return sqlError("42883", `function ${signature(name, types)} does not exist`, at(position, hint));
+}
+
+/** Of the functions of pgcrypto those about messages of PGP are left out. */
+function remedyFor(name: string): string | null {
+  if (!/^(pgp_|armor$|dearmor$)/.test(name)) return null;
+  return "Messages of PGP are neither written nor read here. encrypt_iv() and decrypt_iv() of pgcrypto encrypt with a key.";
 }
 
 /** More are not listed: the name is that of half a type system. */

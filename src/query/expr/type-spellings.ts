@@ -63,6 +63,7 @@ const SPELLINGS: Readonly<Record<string, TypeName>> = {
   cidr: "cidr",
   macaddr: "macaddr",
   macaddr8: "macaddr8",
+  money: "money",
   point: "point",
   line: "line",
   lseg: "lseg",

@@ -39,6 +39,7 @@ const TYPES: Record<TypeName, TypeFacts> = {
   float4: facts("N", "real", 700, 1021),
   float8: facts("N", "double precision", 701, 1022, true),
   numeric: facts("N", "numeric", 1700, 1231),
+  money: facts("N", "money", 790, 791),
   text: facts("S", "text", 25, 1009, true),
   varchar: facts("S", "character varying", 1043, 1015),
   bpchar: facts("S", "character", 1042, 1014),

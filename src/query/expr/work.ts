@@ -17,7 +17,7 @@ const UNITS_MIN = 2_048;
 
 /** Types whose values have the same size, whatever a client does. */
 const SMALL_TYPES: ReadonlySet<string> = new Set([
-  ...["bool", "int2", "int4", "int8", "oid", "float4", "float8", "uuid", "name", "char", "enum"],
+  ...["bool", "int2", "int4", "int8", "oid", "money", "float4", "float8", "uuid", "name", "char", "enum"],
   ...["date", "time", "timetz", "timestamp", "timestamptz", "interval", "inet", "cidr", "macaddr", "macaddr8"],
 ]);
 

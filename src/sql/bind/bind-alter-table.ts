@@ -251,7 +251,7 @@ function plainAction(command: Plain, table: TableDef, binding: Binding): AlterAc
     const { kind, parent } = command;
     return { kind, parent: nameOf(lookUpTable(parent, binding)) };
   }
-  if (command.kind === "set trigger") return command;
+  if (command.kind === "set trigger" || command.kind === "set rule") return command;
   if (command.kind === "options") {
     return { kind: "set storage", storage: storageAfter(command.options, command.reset, table) };
   }

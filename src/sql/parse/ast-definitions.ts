@@ -329,6 +329,12 @@ export type AlterTableCommand =
       readonly name: string | null;
       readonly enabled: "origin" | "disabled" | "replica" | "always";
     }
+  /** ENABLE, DISABLE RULE. */
+  | {
+      readonly kind: "set rule";
+      readonly name: string;
+      readonly enabled: "origin" | "disabled" | "replica" | "always";
+    }
   /** SET or RESET (options) of a view, a table or an index. */
   | { readonly kind: "options"; readonly options: readonly OptionNode[]; readonly reset: boolean }
   /** SET (audit = '…') and RESET (audit); null: nothing is audited. */

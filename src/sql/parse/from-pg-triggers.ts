@@ -89,8 +89,17 @@ const STATES: Partial<Record<NonNullable<AlterTableCmd["subtype"]>, "origin" | "
   AT_DisableTrigUser: "disabled",
 };
 
-/** ENABLE, DISABLE TRIGGER of ALTER TABLE; null: another action. */
-export function convertTriggerState(node: AlterTableCmd): AlterTableCommand | null {
-  const enabled = node.subtype === undefined ? undefined : STATES[node.subtype];
-  return enabled === undefined ? null : { kind: "set trigger", name: node.name ?? null, enabled };
+const RULE_STATES: typeof STATES = {
+  AT_EnableRule: "origin",
+  AT_EnableAlwaysRule: "always",
+  AT_DisableRule: "disabled",
+};
+
+/** ENABLE, DISABLE of a TRIGGER or a RULE in ALTER TABLE; null: another action. */
+export function convertTriggerState({ subtype, name }: AlterTableCmd): AlterTableCommand | null {
+  if (subtype === undefined) return null;
+  const ofRule = RULE_STATES[subtype];
+  if (ofRule !== undefined) return { kind: "set rule", name: name!, enabled: ofRule };
+  const enabled = STATES[subtype];
+  return enabled === undefined ? null : { kind: "set trigger", name: name ?? null, enabled };
 }

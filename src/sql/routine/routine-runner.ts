@@ -11,7 +11,7 @@ import { sizeError } from "../../protocol/size-errors.js";
 import type { ExecContext, TriggerAnswer } from "../../query/exec/context.js";
 import { after } from "../../query/exec/operator.js";
 import type { TriggerFiring } from "../../query/exec/trigger-firing.js";
-import { isUninterrupted, uninterrupted } from "../../query/exec/uninterrupted.js";
+import { uninterrupted } from "../../query/exec/uninterrupted.js";
 import type { RoutineCall, RoutineRows, TransitionTable } from "../../query/expr/expr.js";
 import { type SqlType, type Value, VOID } from "../../values/values.js";
 import type { StatementNode } from "../parse/ast.js";
@@ -126,7 +126,7 @@ export class RoutineRunner {
       () => {
         this.triggerDepth++;
         const body = preparedTrigger(definition, firing.trigger.id);
-        const canWait = !isUninterrupted(outer);
+        const canWait = outer.isUninterrupted !== true;
         const context = { ...actingIn(innerContext(outer, canWait), rights), ...shownTransitions(firing) };
         return body.fire(firing, { host: this.host, context, canWait, readOnly: false });
       },
@@ -157,7 +157,7 @@ export class RoutineRunner {
     firing: TriggerFiring,
     outer: ExecContext,
   ): TriggerAnswer | Promise<TriggerAnswer> {
-    const canWait = !isUninterrupted(outer);
+    const canWait = outer.isUninterrupted !== true;
     // As in PostgreSQL, its statements are those of who owns the relation, and current_user stays who it is.
     const rights = this.host.withRights(firing.relation, outer, true);
     const context = actingIn(innerContext(outer, canWait), rights);

@@ -62,6 +62,7 @@ const KNOWN: readonly (readonly [SqlType, string, string])[] = [
   [V.INET, "10.1.2.3/24", "021800040a010203"],
   [V.CIDR, "10.1.2.0/24", "021801040a010200"],
   [V.MACADDR, "08:00:2b:01:02:03", "08002b010203"],
+  [V.MONEY, "-$1,234.56", "fffffffffffe1dc0"],
   [V.arrayOf(V.INT4), "{1,NULL}", "00000001000000010000001700000002000000010000000400000001ffffffff"],
   [V.arrayOf(V.TEXT), "{}", "000000000000000000000019"],
   [V.VECTOR, "[1,-2]", "000200003f800000c0000000"],

@@ -1,14 +1,17 @@
 /** COPY … FROM in binary: the rows, wherever the pieces that bring them are cut. */
 import t from "tap";
+import { scaledFrom, scaleFound, writeNumeric } from "../../../src/features/postgres/binary-numeric.js";
 import { CopyBinaryReader } from "../../../src/features/postgres/copy-binary.js";
 import { linesOf } from "../../../src/features/postgres/copy-out.js";
 import { DbError } from "../../../src/protocol/errors.js";
 import { messagesOf } from "../../../src/protocol/postgres/message-reader.js";
+import { BACK } from "../../../src/protocol/postgres/message-types.js";
 import { MessageWriter } from "../../../src/protocol/postgres/message-writer.js";
 import { shapeOf } from "../../../src/session/sql-result.js";
 import { type CopyStatement, parseCopy } from "../../../src/sql/parse/copy.js";
 import { loadParser } from "../../../src/sql/parse/parse.js";
 import { FIELD_ESCAPED, FIELD_PLAIN, FIELD_VALUE } from "../../../src/values/csv-reader.js";
+import { Numeric } from "../../../src/values/numeric.js";
 import { fromText, toText } from "../../../src/values/text-format.js";
 import type { SqlType } from "../../../src/values/values.js";
 import * as V from "../../../src/values/values.js";
@@ -187,4 +190,32 @@ t.test("damaged bytes give an error of the data, the same one wherever the piece
     outcomes.add(typeof whole === "string" ? whole.replace(/[-\d]+/g, "1") : "rows");
   }
   t.ok(outcomes.size >= 5, `outcomes: ${[...outcomes].join("; ")}`);
+});
+
+t.test("a numeric of few digits is read as an integer and a scale", async (t) => {
+  const random = new Random(24);
+  let read = 0;
+  const check = (number: Numeric): void => {
+    const writer = new MessageWriter();
+    writer.begin(BACK.dataRow);
+    writeNumeric(writer, number);
+    writer.end();
+    const [message] = messagesOf(writer.take());
+    const bytes = Buffer.concat([Buffer.from("##"), message!.fields.rest(), Buffer.from("##")]);
+    const scaled = scaledFrom(bytes, 2, bytes.length - 2);
+    const isShort = number.special === null && number.scale <= 15 && Math.abs(Number(number.unscaled)) < 1e15;
+    if (scaled === undefined) {
+      if (isShort && number.unscaled.toString().length < 12) throw new Error(`${number} was not read`);
+      return;
+    }
+    read++;
+    if (BigInt(scaled) !== number.unscaled || scaleFound !== number.scale) throw new Error(`${number} as ${scaled}`);
+  };
+  for (let i = 0; i < tries(3000); i++) {
+    const digits = random.below(18);
+    const unscaled = BigInt(Math.floor(random.next() * 10 ** digits)) * (random.below(2) === 0 ? -1n : 1n);
+    check(Numeric.of(unscaled * (random.below(4) === 0 ? 10n ** BigInt(random.below(6)) : 1n), random.below(20)));
+  }
+  for (const special of [Numeric.NAN, Numeric.INFINITY, Numeric.NEGATIVE_INFINITY, Numeric.ZERO]) check(special);
+  t.ok(read > 100, `${read} were read`);
 });

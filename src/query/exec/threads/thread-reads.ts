@@ -10,7 +10,6 @@ import type { ExecContext } from "../context.js";
 import { receivedColumn } from "../segments/column.js";
 import type { Handed, Handing, SegmentScan } from "../segments/segment-scan.js";
 import type { TableSegments } from "../segments/table-segments.js";
-import { isUninterrupted } from "../uninterrupted.js";
 import { readNanos } from "./read-nanos.js";
 import {
   FromThread,
@@ -97,7 +96,7 @@ export class ThreadReads implements Handing {
     source: readonly number[],
   ): ThreadReads | null {
     const { services, segments: cache } = context;
-    const threads = isUninterrupted(context) ? null : (services.readThreads ?? null);
+    const threads = context.isUninterrupted ? null : (services.readThreads ?? null);
     if (threads === null || cache === null || table.rows < cache.sizes.storedRowsMin || !work.wants()) return null;
     const plan = work.plan();
     const parameters = plan === null ? null : sentParameters(plan, context);

@@ -7,6 +7,7 @@ import { sqlError } from "../../../protocol/errors.js";
 import { roundMicros } from "../../../values/datetime.js";
 import { asHalves } from "../../../values/half-vector.js";
 import { addIntervals, multiplyInterval, negateInterval } from "../../../values/interval.js";
+import { cents } from "../../../values/money.js";
 import { Numeric } from "../../../values/numeric.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import {
@@ -24,6 +25,7 @@ import {
   type Interval,
   JSON_TYPE,
   JSONB,
+  MONEY,
   NUMERIC,
   type SqlArray,
   type SqlType,
@@ -89,6 +91,7 @@ function integerSum(result: (state: IntegerSum) => Value): Steps<IntegerSum> {
 }
 
 const sumAsInt8 = integerSum((state) => (state.large === 0n ? state.small : normalInt8(totalOf(state))));
+const sumAsMoney = integerSum((state) => cents(totalOf(state)));
 const sumAsNumeric = integerSum((state) => Numeric.of(totalOf(state), 0));
 const integerAverage = integerSum((state) => Numeric.of(totalOf(state), 0).div(Numeric.fromInteger(state.count)));
 
@@ -252,6 +255,7 @@ const SUMS: readonly AggregateFunction[] = [
   aggregate("sum", [INT4], INT8, sumAsInt8),
   aggregate("sum", [INT8], NUMERIC, sumAsNumeric),
   aggregate("sum", [NUMERIC], NUMERIC, numericSum),
+  aggregate("sum", [MONEY], MONEY, sumAsMoney),
   aggregate(
     "sum",
     [FLOAT4],

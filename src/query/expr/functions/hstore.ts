@@ -1,7 +1,7 @@
 /** Functions and operators of the extension hstore: maps of texts. */
 import { sqlError } from "../../../protocol/errors.js";
 import { hstoreText, pairsOf, textInOrder } from "../../../values/hstore.js";
-import { toText } from "../../../values/text-format.js";
+import { fitText, fromText, toText } from "../../../values/text-format.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import {
   arrayOf,
@@ -15,6 +15,7 @@ import {
   TEXT,
   type Value,
 } from "../../../values/values.js";
+import { clockOf } from "../cast.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { hstoreJson } from "../hstore-cast.js";
 import { recordRows, type TableFunction, tableFn, valueRows } from "../table-function.js";
@@ -184,6 +185,7 @@ export const HSTORE_FUNCTIONS: readonly ScalarFunction[] = taking(NANOS, [
 
 /** `hstore(record)`: its fields by their names. */
 export const HSTORE_FAMILIES: readonly FunctionFamily[] = [
+  populating("populate_record", "(record, hstore) → record"),
   family("hstore", "(record) → hstore", ([row, ...rest]) => {
     const fields = row?.fields;
     if (fields === undefined || rest.length > 0) return null;
@@ -197,6 +199,37 @@ export const HSTORE_FAMILIES: readonly FunctionFamily[] = [
     );
   }),
 ];
+
+/** The row with the pairs whose keys are names of its fields. */
+function populated(
+  row: SqlType,
+): (context: EvalContext, values: readonly Value[] | null, text: string | null) => Value {
+  const fields = row.fields!;
+  return (context, values, text) => {
+    if (text === null) return values;
+    const pairs = pairsOf(text);
+    return fields.map(({ name, type }, i) => {
+      const given = pairs.get(name);
+      if (given === undefined) return values?.[i] ?? null;
+      if (given === null) return null;
+      if (type.name === "varchar" || type.name === "bpchar") return fitText(type, given, false);
+      return fromText(type, given, clockOf(context));
+    });
+  };
+}
+
+function populating(name: string, form: string): FunctionFamily {
+  return family(name, form, ([row, given, ...rest]) => {
+    if (row === undefined || rest.length > 0 || (given !== HSTORE && given?.name !== "unknown")) return null;
+    if (row.fields === undefined) {
+      if (name === "#=" || row.name === "unknown" || row.name === "record") return null;
+      throw sqlError("42804", "first argument must be a rowtype");
+    }
+    return contextFn(name, [row, HSTORE], row, populated(row) as never, { strict: false });
+  });
+}
+
+export const HSTORE_OPERATOR_FAMILIES: readonly FunctionFamily[] = [populating("#=", "(record, hstore) → record")];
 
 const PAIR = recordOf([
   { name: "key", type: TEXT },

@@ -23,7 +23,7 @@ import { FUZZY_FUNCTIONS } from "./fuzzy-texts.js";
 import { GENERATION_FUNCTIONS } from "./generation.js";
 import { GEOMETRY_FUNCTIONS, GEOMETRY_OPERATORS } from "./geometry.js";
 import { GRAPH_FUNCTIONS, VARIANT_OPERATORS } from "./graphs.js";
-import { HSTORE_FAMILIES, HSTORE_FUNCTIONS, HSTORE_OPERATORS } from "./hstore.js";
+import { HSTORE_FAMILIES, HSTORE_FUNCTIONS, HSTORE_OPERATOR_FAMILIES, HSTORE_OPERATORS } from "./hstore.js";
 import { JSON_FUNCTIONS, JSON_OPERATORS } from "./json.js";
 import { JSON_FAMILIES } from "./json-building.js";
 import { JSON_CONSTRUCTORS } from "./json-constructors.js";
@@ -34,6 +34,7 @@ import { LTREE_FUNCTIONS, LTREE_OPERATORS } from "./ltree.js";
 import { MATH } from "./math.js";
 import { MISC_FAMILIES, MISC_FUNCTIONS } from "./misc.js";
 import { MODEL_FUNCTIONS } from "./models.js";
+import { MONEY_FUNCTIONS, MONEY_OPERATORS } from "./money.js";
 import { NETWORK_FUNCTIONS, NETWORK_OPERATORS } from "./network.js";
 import { OPERATOR_FUNCTIONS } from "./operator-functions.js";
 import { ORDERED_SET_FAMILIES, ORDERED_SETS } from "./ordered-sets.js";
@@ -134,6 +135,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   { title: "Graph functions and operators", functions: GRAPH_FUNCTIONS, operatorFamilies: VARIANT_OPERATORS },
   { title: "Bit string functions and operators", functions: BIT_FUNCTIONS, operators: BIT_OPERATORS },
+  { title: "Functions and operators of money", functions: MONEY_FUNCTIONS, operators: MONEY_OPERATORS },
   { title: "Network address functions and operators", functions: NETWORK_FUNCTIONS, operators: NETWORK_OPERATORS },
   { title: "Trigram functions and operators (pg_trgm)", functions: TRIGRAM_FUNCTIONS, operators: TRIGRAM_OPERATORS },
   { title: "Likeness of words (fuzzystrmatch)", functions: FUZZY_FUNCTIONS },
@@ -147,6 +149,7 @@ export const CHAPTERS: readonly Chapter[] = [
     functions: HSTORE_FUNCTIONS,
     families: HSTORE_FAMILIES,
     operators: HSTORE_OPERATORS,
+    operatorFamilies: HSTORE_OPERATOR_FAMILIES,
   },
   { title: "Functions and operators of ltree", functions: LTREE_FUNCTIONS, operators: LTREE_OPERATORS },
   {

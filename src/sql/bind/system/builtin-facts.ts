@@ -2,6 +2,7 @@
 import { FUNCTION_FACTS, FUNCTION_OUTPUTS } from "./data/functions.js";
 import { TYPE_FACTS } from "./data/types.js";
 import { linesOf, recordsOf } from "./shapes.js";
+import { toEnd } from "./steps.js";
 
 export interface TypeFacts {
   readonly oid: number;
@@ -88,14 +89,24 @@ function* functionsOfRecord(record: string, outputs: ReadonlyMap<number, Functio
   }
 }
 
-function readFunctions(): ReadonlyMap<number, FunctionFacts> {
+let functions: ReadonlyMap<number, FunctionFacts> | null = null;
+
+/** Reads them, which takes tens of milliseconds the first time; stops after some hundred bytes. */
+export function* readFunctionFacts(): Generator<undefined, ReadonlyMap<number, FunctionFacts>> {
+  if (functions !== null) return functions;
   const outputs = new Map<number, FunctionFacts["all"]>();
   for (const record of recordsOf(FUNCTION_OUTPUTS)) {
     const [oid, types, modes, names = ""] = record.split(",") as string[];
     outputs.set(Number(oid), { types: numbers(types!), modes: modes!, names: names === "" ? [] : names.split(" ") });
+    yield;
   }
-  const functions = [...recordsOf(FUNCTION_FACTS)].flatMap((record) => [...functionsOfRecord(record, outputs)]);
-  return new Map(functions.map((facts) => [facts.oid, facts]));
+  const byOid = new Map<number, FunctionFacts>();
+  for (const record of recordsOf(FUNCTION_FACTS)) {
+    for (const facts of functionsOfRecord(record, outputs)) byOid.set(facts.oid, facts);
+    yield;
+  }
+  functions = byOid;
+  return functions;
 }
 
 function once<T>(make: () => T): () => T {
@@ -117,7 +128,7 @@ export const typeFactsByName = once(
 );
 
 /** All of PostgreSQL's, whether they exist here or not. */
-export const functionFacts = once(readFunctions);
+export const functionFacts = (): ReadonlyMap<number, FunctionFacts> => functions ?? toEnd(readFunctionFacts());
 
 export const functionFactsByName = once((): ReadonlyMap<string, readonly FunctionFacts[]> => {
   const byName = new Map<string, FunctionFacts[]>();

@@ -2,7 +2,7 @@
 import { isKnownFunction } from "../../../query/expr/resolve.js";
 import { catalogVector } from "../../../values/catalog-types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
-import { type FunctionFacts, functionFacts, typeFacts } from "./builtin-facts.js";
+import { type FunctionFacts, functionFacts, readFunctionFacts, typeFacts } from "./builtin-facts.js";
 import { familyFunctionRows, operatorRows } from "./builtin-operators.js";
 import { castRows, knownTypeOids } from "./builtin-types.js";
 import { AGGREGATE_FACTS } from "./data/functions.js";
@@ -16,20 +16,28 @@ const SEQUENCE_FUNCTIONS = new Set(["nextval", "currval", "setval", "lastval"]);
 
 let known: ReadonlySet<number> | null = null;
 
-/** OIDs of PostgreSQL's functions that can be called here, and of those that convert the types that exist here. */
-export function knownFunctionOids(): ReadonlySet<number> {
+/**
+ * OIDs of PostgreSQL's functions that can be called here, and of those that convert the types that exist here. To find
+ * them takes tens of milliseconds the first time, in steps.
+ */
+function* knownFunctionOids(): Generator<undefined, ReadonlySet<number>> {
   if (known !== null) return known;
   const types = knownTypeOids();
   const oids = new Set<number>();
   const isCallable = (name: string) => isKnownFunction(name) || isSystemFunction(name) || SEQUENCE_FUNCTIONS.has(name);
-  for (const { oid, name, args, result } of functionFacts().values()) {
+  for (const { oid, name, args, result } of (yield* readFunctionFacts()).values()) {
     if (isCallable(name) && [...args, result].every((type) => types.has(type))) oids.add(oid);
+    yield;
   }
   for (const oid of types) for (const fn of typeFacts().get(oid)?.io ?? []) oids.add(fn);
   for (const { castfunc } of castRows()) oids.add(castfunc as number);
-  for (const { amproc } of familyFunctionRows()) oids.add(amproc as number);
+  for (const { amproc } of familyFunctionRows()) {
+    oids.add(amproc as number);
+    yield;
+  }
   for (const { oprcode, oprrest, oprjoin } of operatorRows()) {
     for (const fn of [oprcode, oprrest, oprjoin]) oids.add(fn as number);
+    yield;
   }
   for (const record of recordsOf(AGGREGATE_FACTS)) {
     const [aggregate, , , ...parts] = record.split(",").map(Number) as [number, ...number[]];
@@ -38,7 +46,7 @@ export function knownFunctionOids(): ReadonlySet<number> {
   for (const handler of METHOD_HANDLERS) oids.add(handler);
   oids.delete(0);
   known = oids;
-  return oids;
+  return known;
 }
 
 /** Columns of AGGREGATE_FACTS behind the direct arguments. */
@@ -48,8 +56,8 @@ const METHOD_HANDLERS = [3, 330, 332, 333, 334, 335];
 const INTERNAL_LANGUAGE = 12;
 
 /** The built-in rows of pg_proc. */
-export function* builtInFunctionRows(): Iterable<SystemRow> {
-  for (const oid of knownFunctionOids()) yield rowOf(functionFacts().get(oid)!);
+export function* builtInFunctionRows(): Iterable<SystemRow | undefined> {
+  for (const oid of yield* knownFunctionOids()) yield rowOf(functionFacts().get(oid)!);
 }
 
 function rowOf(facts: FunctionFacts): SystemRow {
@@ -88,10 +96,11 @@ const AGGREGATE_COLUMNS =
   );
 
 /** The built-in rows of pg_aggregate. */
-export function* builtInAggregateRows(): Iterable<SystemRow> {
+export function* builtInAggregateRows(): Iterable<SystemRow | undefined> {
+  const oids = yield* knownFunctionOids();
   for (const record of recordsOf(AGGREGATE_FACTS)) {
     const cells = record.split(",");
-    if (!knownFunctionOids().has(Number(cells[0]))) continue;
+    if (!oids.has(Number(cells[0]))) continue;
     yield Object.fromEntries(AGGREGATE_COLUMNS.map((column, i) => [column, aggregateCell(column, cells[i]!)]));
   }
 }

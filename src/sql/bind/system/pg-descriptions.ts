@@ -8,7 +8,15 @@ import { oidOfId } from "../../../query/expr/types.js";
 import { builtInDescriptions } from "./built-in-descriptions.js";
 import { catalogIndex, domainCheckOid } from "./catalog-index.js";
 import { shownNames } from "./object-names.js";
-import { attnum, constraintsOf, hashedOid, indexesOf, PUBLIC_OID, schemaOid } from "./relation-facts.js";
+import {
+  attnum,
+  constraintsOf,
+  hashedOid,
+  indexesOf,
+  PUBLIC_OID,
+  STATES_OF_RULES,
+  schemaOid,
+} from "./relation-facts.js";
 import { systemShapes } from "./shapes.js";
 import { type DefinedView, definedRelation, type SystemRow } from "./system-view.js";
 
@@ -250,7 +258,7 @@ const pgRewrite = definedRelation("pg_catalog", "pg_rewrite", function* (view) {
         rulename: name,
         ev_class: oidOfId(owner.id),
         ev_type: EVENTS[events[0]!],
-        ev_enabled: enabled === "disabled" ? "D" : "O",
+        ev_enabled: STATES_OF_RULES[enabled],
         is_instead: typeof calls !== "object" || /\bdo\s+instead\b/i.test(calls.sql),
         ev_action: typeof calls === "object" ? shownNames(view, calls.sql) : "",
       };

@@ -10,7 +10,7 @@ import { oidOfId } from "../../../query/expr/types.js";
 import { catalogVector } from "../../../values/catalog-types.js";
 import { ruleText } from "./definition-texts.js";
 import { shownNames } from "./object-names.js";
-import { attnum, hashedOid, qualified } from "./relation-facts.js";
+import { attnum, hashedOid, qualified, STATES_OF_RULES } from "./relation-facts.js";
 import { definedRelation, liveRelation, type SystemView } from "./system-view.js";
 
 type Owner = TableDef | ViewDef;
@@ -25,8 +25,6 @@ function* triggersOf({ catalog }: Pick<SystemView, "catalog">): Iterable<Found> 
     for (const trigger of owner.triggers ?? []) yield { owner, trigger };
   }
 }
-
-const STATES = { origin: "O", disabled: "D", replica: "R", always: "A" } as const;
 
 /** pg_trigger.tgtype (src/include/catalog/pg_trigger.h). */
 function typeBits({ level, timing, events }: TriggerDef): number {
@@ -51,7 +49,7 @@ const pgTrigger = definedRelation("pg_catalog", "pg_trigger", function* (view) {
       tgname: trigger.name,
       tgfoid: functionOid(trigger),
       tgtype: typeBits(trigger),
-      tgenabled: STATES[trigger.enabled],
+      tgenabled: STATES_OF_RULES[trigger.enabled],
       tgisinternal: false,
       tgconstrrelid: constraint?.fromTable === undefined ? 0 : oidOfId(constraint.fromTable),
       tgconstrindid: 0,

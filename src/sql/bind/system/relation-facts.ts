@@ -22,6 +22,9 @@ import { operatorClassFor } from "../../../values/vector-metric.js";
 import { indexKeyText, inParentheses } from "./sql-parentheses.js";
 import type { SystemView } from "./system-view.js";
 
+/** Of triggers and rules: tgenabled, ev_enabled. */
+export const STATES_OF_RULES = { origin: "O", disabled: "D", replica: "R", always: "A" } as const;
+
 /** PostgreSQL's OIDs of built-in objects. */
 export const PG_CATALOG_OID = 11;
 export const PUBLIC_OID = 2200;

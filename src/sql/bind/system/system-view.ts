@@ -12,10 +12,11 @@ import type { SearchIndexDef, TableDef } from "../../../catalog/table.js";
 import type { TableLockMode } from "../../../protocol/lock-strength.js";
 import { Capability, need } from "../../../query/expr/capability.js";
 import type { EvalContext } from "../../../query/expr/expr.js";
-import { recordRows, type TableFunction, type TableRows } from "../../../query/expr/table-function.js";
+import { MadeRows, recordRows, type TableFunction, type TableRows } from "../../../query/expr/table-function.js";
 import { recordOf, type SqlType, type Value } from "../../../values/values.js";
 import type { VariantMap } from "../../../values/variant.js";
 import { type Shape, type SystemSchema, systemShapes, usualValue } from "./shapes.js";
+import { inStretches, toEnd } from "./steps.js";
 import { type Rows, visibleRows } from "./visible-rows.js";
 
 /** A session that lasts longer than a request. */
@@ -269,19 +270,19 @@ export type SystemRow = Readonly<Record<string, Value | undefined>>;
 
 /**
  * A relation of PostgreSQL's shape whose rows follow from definitions alone: they are made once per version of the
- * definitions. `fixed`: the rows that every tenant has, made once. `live`: a column of which the definitions do not say
- * all.
+ * definitions. `fixed`: the rows that every tenant has, made once, in steps: between them it may give undefined.
+ * `live`: a column of which the definitions do not say all.
  */
 export function definedRelation(
   schema: SystemSchema,
   name: string,
   rows: (view: DefinedView) => Iterable<SystemRow>,
-  fixed: () => Iterable<SystemRow> = () => [],
+  fixed: () => Iterable<SystemRow | undefined> = () => [],
   live: LiveColumn | null = null,
 ): SystemRelation {
   const shape = shapeNamed(schema, name);
   const kept = new WeakMap<CatalogView, Map<string, readonly (readonly Value[])[]>>();
-  let shared: readonly (readonly Value[])[] | null = null;
+  const shared = new SharedRows(() => sharedValues(fixed(), shape));
   const own = (view: SystemView) => {
     const byUser = kept.get(view.catalog) ?? new Map<string, readonly (readonly Value[])[]>();
     kept.set(view.catalog, byUser);
@@ -295,11 +296,40 @@ export function definedRelation(
     }
     return made;
   };
-  return relation(shape, (view) => {
-    shared ??= [...valuesOf(fixed(), shape)];
+  return relation(shape, (view, mayWait) => {
     const rowsOfNow = live === null ? own(view) : withLive(own(view), shape, live, view);
-    return listedRows([shared, shownIn(shape, view, rowsOfNow)]);
+    return listedRows([shared.rows(mayWait), shownIn(shape, view, rowsOfNow)]);
   });
+}
+
+/** Rows that are made at the first look; whoever looks meanwhile waits for the same ones. */
+class SharedRows {
+  private made: Rows | Promise<Rows> | null = null;
+
+  constructor(private readonly make: () => Iterator<undefined, Rows>) {}
+
+  rows(mayWait: boolean): Rows | Promise<Rows> {
+    const { made: before } = this;
+    if (before !== null && (mayWait || !(before instanceof Promise))) return before;
+    const made = mayWait ? inStretches(this.make()) : toEnd(this.make());
+    this.made = made;
+    if (made instanceof Promise) {
+      const ended = (rows: Rows | null): void => {
+        if (this.made === made) this.made = rows;
+      };
+      made.then(ended, () => ended(null));
+    }
+    return made;
+  }
+}
+
+function* sharedValues(rows: Iterable<SystemRow | undefined>, shape: Shape): Generator<undefined, Rows> {
+  const made: (readonly Value[])[] = [];
+  for (const row of rows) {
+    if (row !== undefined) made.push(valuesOfRow(row, shape));
+    yield;
+  }
+  return made;
 }
 
 /** A column that is looked up at every look. */
@@ -349,8 +379,10 @@ function shownIn(shape: Shape, view: SystemView, all: Rows): Rows {
   return rows.some((row) => isHidden(row[place]!)) ? rows.filter((row) => !isHidden(row[place]!)) : rows;
 }
 
-/** Rows that are at hand, list after list. */
-function listedRows(lists: readonly (readonly (readonly Value[])[])[]): TableRows {
+/** List after list. The first may have to be waited for. */
+function listedRows([first, second]: readonly [Rows | Promise<Rows>, Rows]): TableRows {
+  if (first instanceof Promise) return new MadeRows(() => first.then((rows) => [...rows, ...second]));
+  const lists = [first, second];
   let list = 0;
   let position = 0;
   return {
@@ -374,7 +406,7 @@ function listedRows(lists: readonly (readonly (readonly Value[])[])[]): TableRow
 
 function relation(
   { schema, name, columns }: Pick<Shape, "schema" | "name" | "columns">,
-  rows: (view: SystemView) => TableRows,
+  rows: (view: SystemView, mayWait: boolean) => TableRows,
 ): SystemRelation {
   return {
     schema,
@@ -384,7 +416,7 @@ function relation(
       args: [],
       returns: recordOf(columns.map((column) => ({ name: column.name, type: column.type }))),
       strict: true,
-      open: (context: EvalContext) => rows(systemView(context)),
+      open: (context: EvalContext) => rows(systemView(context), context.isUninterrupted !== true),
     }),
   };
 }
@@ -407,6 +439,10 @@ function shapeNamed(schema: SystemSchema, name: string): Shape {
   return systemShapes().get(`${schema}.${name}`)!;
 }
 
-function* valuesOf(rows: Iterable<SystemRow>, { columns }: Pick<Shape, "columns">): Iterable<readonly Value[]> {
-  for (const row of rows) yield columns.map((column) => row[column.name] ?? usualValue(column));
+function* valuesOf(rows: Iterable<SystemRow>, shape: Pick<Shape, "columns">): Iterable<readonly Value[]> {
+  for (const row of rows) yield valuesOfRow(row, shape);
+}
+
+function valuesOfRow(row: SystemRow, { columns }: Pick<Shape, "columns">): readonly Value[] {
+  return columns.map((column) => row[column.name] ?? usualValue(column));
 }
