@@ -14,6 +14,7 @@ import {
   fstatSync,
   fsyncSync,
   openSync,
+  read,
   readSync,
   renameSync,
   rmSync,
@@ -25,6 +26,7 @@ import { type Column, entriesOf, type StoredForm, TextDictionary } from "../colu
 import { SegmentKeys } from "../segment.js";
 import type { TextColumn } from "../text-column.js";
 import { decodeColumn, type EncodedPage, encodeCodes, encodeColumn, type PageHead } from "./column-page.js";
+import { ReadAhead } from "./read-ahead.js";
 import { recoded, SharedEntries } from "./shared-entries.js";
 
 const MAGIC = Buffer.from("TESSCOL3");
@@ -201,6 +203,10 @@ function commonLength(offsets: Uint32Array): number | null {
 
 const NO_CODES = new Uint8Array(0);
 
+/** Whatever is fetched goes here. */
+const FETCHED_BYTES = 256 * 1024;
+const fetched = new Uint8Array(FETCHED_BYTES);
+
 const isInSharedMemory = ({ entries }: TextDictionary): boolean => entries.data.buffer instanceof SharedArrayBuffer;
 
 /** Closes files that no segment refers to any more: scans may read on in a file that was replaced. */
@@ -215,6 +221,7 @@ export class ColumnFile {
   private readonly dictionaryPages: readonly DictionaryPage[];
   /** Those that some column in memory has. */
   private readonly dictionaries = new Map<number, WeakRef<TextDictionary>>();
+  readonly ahead: ReadAhead;
 
   /** Throws DamagedColumns when it is not whole, and the system's error when it cannot be opened. */
   constructor(
@@ -229,6 +236,7 @@ export class ColumnFile {
     const { segments, dictionaries } = this.readFooter();
     this.segments = segments.map((entry, number) => new StoredSegment(this, number, entry));
     this.dictionaryPages = dictionaries ?? [];
+    this.ahead = new ReadAhead(segments.length, (number, columnId) => this.segments[number]!.fetch(columnId));
   }
 
   /** A dictionary that segments share, without codes. Throws DamagedColumns. */
@@ -269,6 +277,14 @@ export class ColumnFile {
     }
     if (crc32(bytes) !== crc) throw new DamagedColumns(`the checksum of a page of ${this.path} does not match`);
     return bytes;
+  }
+
+  /** Has the system read the page into its cache. */
+  fetch({ offset, length }: Page): void {
+    for (let at = 0; at < length; at += FETCHED_BYTES) {
+      // What comes does not matter, nor that the file may be closed before: who reads the page finds out.
+      read(this.file, fetched, 0, Math.min(FETCHED_BYTES, length - at), offset + at, () => undefined);
+    }
   }
 
   private readFooter(): Footer {
@@ -363,7 +379,15 @@ export class StoredSegment {
   /** `isShared`: in memory that threads share. */
   readColumn(columnId: number, type: SqlType, isShared = false): StoredForm {
     const page = this.pages.get(columnId)!;
-    return this.decoded(type, { head: page.head, body: this.file.read(page, isShared) }, isShared);
+    const began = performance.now();
+    const body = this.file.read(page, isShared);
+    this.file.ahead.noteRead(this.number, columnId, page.length, performance.now() - began);
+    return this.decoded(type, { head: page.head, body }, isShared);
+  }
+
+  fetch(columnId: number): void {
+    const page = this.pages.get(columnId);
+    if (page !== undefined) this.file.fetch(page);
   }
 
   /** A page of the segment as a column. */

@@ -21,9 +21,12 @@ export class TextSpool {
   private rows = 0;
   /** Entries of the dictionary; without one, the rows. */
   private count = 0;
-  /** Of these, end to end. */
+  /** Of these, end to end, and the same four at a time. */
   private bytes = new Uint8Array(BYTES_MIN);
+  private words = viewOf(this.bytes);
   private used = 0;
+  /** Of what the last text came in. */
+  private view = this.words;
   /** Where each ends, and which are NULL (whose text is empty). */
   private ends = new Uint32Array(ROWS_MIN);
   private nulls: Uint8Array | null = null;
@@ -41,7 +44,7 @@ export class TextSpool {
   constructor(private readonly codesMax: number) {}
 
   put(bytes: Uint8Array, start: number, end: number): void {
-    const code = this.codes === null ? -1 : this.find(bytes, start, end);
+    const code = this.codes === null ? -1 : this.findIn(bytes, start, end);
     if (code >= 0) this.code(code);
     else this.append(bytes, start, end);
     this.rows++;
@@ -106,14 +109,20 @@ export class TextSpool {
     this.codes![this.rows] = entry;
   }
 
+  /** Records come in buffers of many: a view of each would cost more than it saves. */
+  private findIn({ buffer, byteOffset }: Uint8Array, start: number, end: number): number {
+    if (buffer !== this.view.buffer) this.view = new DataView(buffer);
+    return this.find(this.view, byteOffset + start, byteOffset + end);
+  }
+
   /** The text's entry; −1: there is none, and the text is to be appended. */
-  private find(bytes: Uint8Array, start: number, end: number): number {
-    const hash = hashOf(bytes, start, end);
+  private find(view: DataView, start: number, end: number): number {
+    const hash = hashOf(view, start, end);
     const mask = this.places.length - 1;
     let place = hash & mask;
     for (; this.places[place] !== 0; place = (place + 1) & mask) {
       const entry = this.places[place]! - 1;
-      if (this.hashes[entry] === hash && this.equals(entry, bytes, start, end)) return entry;
+      if (this.hashes[entry] === hash && this.equals(entry, view, start, end)) return entry;
     }
     if (!this.mayAdd()) return -1;
     this.code(this.count);
@@ -140,12 +149,15 @@ export class TextSpool {
     }
   }
 
-  private equals(entry: number, bytes: Uint8Array, start: number, end: number): boolean {
+  private equals(entry: number, view: DataView, start: number, end: number): boolean {
     if (this.nulls?.[entry] === 1) return false;
     const from = this.startOf(entry);
     if (this.ends[entry]! - from !== end - start) return false;
+    const { words } = this;
     const shift = from - start;
-    for (let i = start; i < end; i++) if (this.bytes[i + shift] !== bytes[i]) return false;
+    let i = start;
+    for (; i + 4 <= end; i += 4) if (words.getInt32(i + shift) !== view.getInt32(i)) return false;
+    for (; i < end; i++) if (words.getUint8(i + shift) !== view.getUint8(i)) return false;
     return true;
   }
 
@@ -162,6 +174,7 @@ export class TextSpool {
     const codes = this.codes!;
     this.codes = null;
     this.bytes = new Uint8Array(Math.max(BYTES_MIN, 2 * used));
+    this.words = viewOf(this.bytes);
     this.ends = new Uint32Array(Math.max(ROWS_MIN, 2 * rows));
     this.nulls = null;
     this.used = 0;
@@ -180,9 +193,10 @@ export class TextSpool {
       const grown = new Uint8Array(2 * to);
       grown.set(this.bytes.subarray(0, used));
       this.bytes = grown;
+      this.words = viewOf(grown);
     }
     copyBytes(bytes, start, end, this.bytes, used);
-    if (this.isAscii) for (let i = start; i < end; i++) if (bytes[i]! > 0x7f) this.isAscii = false;
+    this.isAscii &&= areAscii(this.words, used, to);
     this.used = to;
     this.endEntry();
   }
@@ -209,15 +223,25 @@ function twice<A extends Int32Array | Uint32Array | Uint16Array | Uint8Array>(ar
   return grown;
 }
 
+const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
+  new DataView(buffer, byteOffset, byteLength);
+
+function areAscii(view: DataView, start: number, end: number): boolean {
+  let all = 0;
+  let i = start;
+  for (; i + 4 <= end; i += 4) all |= view.getInt32(i);
+  for (; i < end; i++) all |= view.getUint8(i);
+  return (all & 0x80808080) === 0;
+}
+
 /** Takes four bytes at a time; each step brings high bits down. */
-function hashOf(bytes: Uint8Array, start: number, end: number): number {
+function hashOf(view: DataView, start: number, end: number): number {
   let hash = end - start;
   let i = start;
   for (; i + 4 <= end; i += 4) {
-    const word = bytes[i]! | (bytes[i + 1]! << 8) | (bytes[i + 2]! << 16) | (bytes[i + 3]! << 24);
-    hash = Math.imul(hash ^ word, 0x9e3779b1);
+    hash = Math.imul(hash ^ view.getInt32(i, true), 0x9e3779b1);
     hash ^= hash >>> 15;
   }
-  for (; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, 0x85ebca6b);
+  for (; i < end; i++) hash = Math.imul(hash ^ view.getUint8(i), 0x85ebca6b);
   return hash ^ (hash >>> 13);
 }
