@@ -2,12 +2,15 @@
  * Forgets a tenant's past where its window has passed (storage/layered-engine.ts), counts branches, and shortens their
  * chains. The actor calls all of it now and then.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Tenant } from "../session/tenant.js";
-import { historyOf } from "../storage/history-records.js";
+import { historyOf, putHorizon } from "../storage/history-records.js";
 import type { CommitStamp } from "../storage/operation.js";
 import type { Shard } from "../storage/shard.js";
 import type { Scheduler } from "./scheduler.js";
 
+/** Between two looks whether the engine has a commit. */
+const LOOK_MS = 5;
 /** Entries of one step. */
 const FORGOTTEN_AT_ONCE = 256;
 /** Each is looked up in two chains. */
@@ -16,21 +19,41 @@ const FLATTENED_AT_ONCE = 64;
 const WINDOW_STEPS = 16;
 
 export async function forgetPast(
-  { number }: Tenant,
+  tenant: Tenant,
   shard: Shard,
   scheduler: Pick<Scheduler, "yieldTurn">,
   isStopped: () => boolean,
 ): Promise<void> {
   const { layers } = shard;
-  const before = layers === null ? null : beginOfWindow(number, shard);
-  if (layers === null || before === null) return;
+  const before = layers === null ? null : beginOfWindow(tenant.number, shard);
+  if (layers === null || before === null || !(await moveHorizon(tenant, shard, before, isStopped))) return;
   const work = { usedMs: 0 };
   let from: Uint8Array | null = null;
   do {
-    await scheduler.yieldTurn(number, work);
+    await scheduler.yieldTurn(tenant.number, work);
     if (isStopped()) return;
-    from = layers.forget(number, before, from, FORGOTTEN_AT_ONCE);
+    from = layers.forget(tenant.number, from, FORGOTTEN_AT_ONCE);
   } while (from !== null);
+}
+
+/** Commits that nothing before is read any more. True: there is something to forget. */
+async function moveHorizon(
+  tenant: Tenant,
+  shard: Shard,
+  before: CommitStamp,
+  isStopped: () => boolean,
+): Promise<boolean> {
+  const to = shard.layers!.horizonFor(tenant.number, before);
+  if (to === null) return false;
+  const tx = shard.begin();
+  putHorizon(tx, tenant.number, to);
+  tenant.commit(tx);
+  const { committedSequence } = shard;
+  while (shard.appliedSequence < committedSequence) {
+    await sleep(LOOK_MS);
+    if (isStopped() || shard.failed !== null) return false;
+  }
+  return true;
 }
 
 /**

@@ -16,7 +16,8 @@ const MICROS_BYTES = 8;
 export const LATEST = 2 ** 48 - 1;
 const ESCAPED = 0xff;
 const END = 0x01;
-const RECORD_NAMES = { branch: "branch/", history: "history/" } as const;
+const RECORD_NAMES = { branch: "branch/", history: "history/", horizon: "horizon/" } as const;
+const RECORD_KINDS = Object.keys(RECORD_NAMES) as (keyof typeof RECORD_NAMES)[];
 
 /** Says that a tenant is a branch of another one. */
 export function branchKey(tenant: number): Buffer {
@@ -38,13 +39,18 @@ export function historyRecordPrefix(): Buffer {
   return recordKey("history", "");
 }
 
-/** What a record of either kind is about; null: the key is of something else. */
+/** Says from which commit on a tenant's past can be read; all copies of its partition go by it. */
+export function horizonKey(tenant: number): Buffer {
+  return recordKey("horizon", String(tenant));
+}
+
+/** What a record of one of these kinds is about; null: the key is of something else. */
 export function layerRecordOf(
   key: Uint8Array,
 ): { readonly kind: keyof typeof RECORD_NAMES; readonly tenant: number } | null {
   if (!isRecordKey(key)) return null;
   const text = Buffer.from(key.buffer, key.byteOffset + 5, key.length - 5).toString("latin1");
-  for (const kind of ["branch", "history"] as const) {
+  for (const kind of RECORD_KINDS) {
     if (text.startsWith(RECORD_NAMES[kind])) return { kind, tenant: Number(text.slice(RECORD_NAMES[kind].length)) };
   }
   return null;

@@ -1,5 +1,6 @@
 /** How long a tenant's past is kept: its record, which the engine follows (storage/layered-engine.ts). */
-import { historyRecordKey } from "./history-keys.js";
+import { historyRecordKey, horizonKey, stampValue } from "./history-keys.js";
+import type { CommitStamp } from "./operation.js";
 import type { Transaction } from "./store.js";
 
 export interface HistoryRecord {
@@ -14,6 +15,14 @@ export function historyOf(tx: Pick<Transaction, "get">, tenant: number): History
 
 export function putHistory(tx: Pick<Transaction, "put">, tenant: number, record: HistoryRecord): void {
   tx.put(historyRecordKey(tenant), Buffer.from(JSON.stringify(record)));
+}
+
+/**
+ * What a tenant was before that commit is not read any more, in no copy of its partition: a fork of an earlier moment
+ * is refused wherever the next owner is. The entries are forgotten afterwards (`LayeredEngine.forget`).
+ */
+export function putHorizon(tx: Pick<Transaction, "put">, tenant: number, stamp: CommitStamp): void {
+  tx.put(horizonKey(tenant), stampValue(stamp));
 }
 
 export function deleteHistory(tx: Pick<Transaction, "delete">, tenant: number): void {

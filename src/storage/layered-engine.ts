@@ -320,6 +320,7 @@ export class LayeredEngine implements Engine {
       else this.recorded.add(tenant);
       return this.keepWhatIsNeeded(tenant, commit);
     }
+    if (kind === "horizon") return value === null ? [] : this.moveHorizon(tenant, readStamp(value));
     const before = this.branches.get(tenant);
     if (value === null) {
       this.branches.delete(tenant);
@@ -375,24 +376,32 @@ export class LayeredEngine implements Engine {
   }
 
   /**
-   * Forgets what a tenant was before that commit, up to `max` entries at a time: answers where to go on, null when all
-   * is done. What a branch begins with is never forgotten, nor what it had when it was merged.
+   * The oldest commit that has to be read if nobody asks for what was before the given one: what a branch begins with
+   * stays, and what it had when it was merged. Null: nothing more can be forgotten.
    */
-  forget(tenant: number, before: CommitStamp, from: Uint8Array | null, max: number): Uint8Array | null {
+  horizonFor(tenant: number, before: CommitStamp): CommitStamp | null {
     const since = this.kept.get(tenant);
-    if (since === undefined) return null;
     const needed = this.branches.oldestNeeded(tenant);
     const to = needed !== null && needed.sequence < before.sequence ? needed : before;
-    if (to.sequence < since.sequence || (to.sequence === since.sequence && from === null)) return null;
+    return since !== undefined && since.sequence < to.sequence ? to : null;
+  }
+
+  private moveHorizon(tenant: number, before: CommitStamp): Operation[] {
+    const to = this.horizonFor(tenant, before);
+    if (to === null) return [];
+    this.kept.set(tenant, to);
+    return [{ key: sinceKey(tenant, "history"), value: stampValue(to) }];
+  }
+
+  /** Forgets what is not read any more, up to `max` entries: answers where to go on (`from`), null when all is done. */
+  forget(tenant: number, from: Uint8Array | null, max: number): Uint8Array | null {
+    const since = this.kept.get(tenant);
+    if (since === undefined) return null;
     const range = prefixRange(replacedPrefix(tenant));
     const { keys } = firstOf(this.engine, { ...range, gte: from ?? range.gte, only: "keys" }, max);
-    const gone = keys.filter((key) => readReplacedKey(key).sequence <= to.sequence);
-    this.kept.set(tenant, to);
-    this.engine.write([
-      { key: sinceKey(tenant, "history"), value: stampValue(to) },
-      ...gone.map((key) => ({ key, value: null })),
-    ]);
-    this.engine.clear({ gte: stampKey(tenant, 0), lt: stampKey(tenant, to.micros) });
+    const gone = keys.filter((key) => readReplacedKey(key).sequence <= since.sequence);
+    this.engine.write(gone.map((key) => ({ key, value: null })));
+    this.engine.clear({ gte: stampKey(tenant, 0), lt: stampKey(tenant, since.micros) });
     return keys.length < max ? null : keys.at(-1)!;
   }
 

@@ -17,12 +17,15 @@ import {
   hiddenPrefix,
   hiddenRange,
   historyRecordKey,
+  horizonKey,
   readBesideKey,
   readReplacedKey,
   replacedKey,
+  replacedPrefix,
   sinceKey,
   stampKey,
 } from "../../src/storage/history-keys.js";
+import { putHorizon } from "../../src/storage/history-records.js";
 import { prefixRange, tenantPrefix } from "../../src/storage/keys.js";
 import { type Cursor, type KeyRange, readSome } from "../../src/storage/store.js";
 import { Random } from "../fuzz/random.js";
@@ -413,6 +416,45 @@ t.test("several keys at once, and the commit of a number", async (t) => {
   t.equal(run.layers.stampOf(ORIGIN, 0), null, "older than what is kept");
 });
 
+t.test("from which commit on the past can be read is a record, and only what is older is forgotten", async (t) => {
+  const run = new Run(new Random(6));
+  await run.open();
+  await run.keep(ORIGIN);
+  for (let i = 0; i < 30; i++) await run.write(ORIGIN);
+  await run.flush();
+  const { committedSequence: newest } = run.shard;
+  await run.fork(ORIGIN, 100, newest - 12);
+  await run.flush();
+  const move = async (sequence: number): Promise<void> => {
+    const tx = run.shard.begin();
+    putHorizon(tx, ORIGIN, run.layers.stampOf(ORIGIN, sequence) ?? { sequence, micros: 0 });
+    tx.commit();
+    await run.flush();
+  };
+  const begins = (): number => run.layers.oldestOf(ORIGIN)!.sequence;
+  const replaced = (): number => run.memory.cursor(prefixRange(replacedPrefix(ORIGIN))).next(1000).keys.length;
+  const before = replaced();
+  await move(newest - 20);
+  t.equal(begins(), newest - 20);
+  t.throws(() => run.layers.requireReadable(ORIGIN, newest - 21), "nobody reads what is older");
+  t.equal(replaced(), before, "which is still there");
+  let from: Uint8Array | null = null;
+  do from = run.layers.forget(ORIGIN, from, 4);
+  while (from !== null);
+  const left = replaced();
+  t.ok(left < before && left > 0, `${left} of ${before} are left`);
+  await move(newest - 25);
+  t.equal(begins(), newest - 20, "it never goes back");
+  await move(newest - 5);
+  t.equal(begins(), newest - 12, "what a branch begins with stays");
+  await run.open();
+  t.equal(begins(), newest - 12, "also after a start");
+  for (const [sequence, content] of run.past.get(ORIGIN)!) {
+    if (sequence >= begins()) check(t, run, run.layers.asOf(sequence), ORIGIN, content, `after ${sequence}`);
+  }
+  check(t, run, run.layers, 100, run.now.get(100)!, "the branch");
+});
+
 t.test("commits are looked for forwards only", async (t) => {
   // Backwards, RocksDB steps over what was removed below, one entry after the other.
   const run = new Run(new Random(4));
@@ -442,4 +484,5 @@ t.test("the bytes of the keys", async (t) => {
   t.equal(hex(bytesKey(7)), `000000000b00000007${hex(Buffer.from("bytes"))}`);
   t.equal(hex(branchKey(7)), `0000000000${hex(Buffer.from("branch/7"))}`);
   t.equal(hex(historyRecordKey(7)), `0000000000${hex(Buffer.from("history/7"))}`);
+  t.equal(hex(horizonKey(7)), `0000000000${hex(Buffer.from("horizon/7"))}`);
 });

@@ -5,7 +5,7 @@ import type { Branch } from "../../storage/branch-list.js";
 import { destroyKeys } from "../../storage/destroy-keys.js";
 import { branchEnded, isEnding } from "../../storage/ending-branches.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
-import { branchKey, historyRecordKey } from "../../storage/history-keys.js";
+import { branchKey, historyRecordKey, horizonKey } from "../../storage/history-keys.js";
 import { CLEARED, retiredKey, tenantPrefix } from "../../storage/keys.js";
 import { BOLT_SESSIONS } from "../bolt/bolt-sessions.js";
 import { FEED } from "../feed/feed.js";
@@ -27,6 +27,7 @@ export function endBranch(partition: Partition, number: number): Promise<void> {
   const tx = partition.shard.begin({ isolation: "read committed" });
   tx.put(retiredKey(root, tenantPrefix(number)), CLEARED);
   tx.delete(historyRecordKey(number));
+  tx.delete(horizonKey(number));
   tx.delete(branchKey(number));
   replaceJobs(tx, number, []);
   partition.tenant(root).commit(tx);

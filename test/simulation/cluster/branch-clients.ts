@@ -150,7 +150,9 @@ export class BranchClient {
     // Most often from the newest, so that chains are long.
     const origin = random.chance(0.3) ? root : (open.at(-1 - random.between(0, 1))?.place ?? root);
     const moments = tenant.moments.filter(({ place }) => place.name === origin.name);
-    const moment = moments.length > 0 && random.chance(0.3) ? random.pick(moments) : null;
+    // The oldest ones are about to be forgotten, or have been.
+    const oldest = random.chance(0.5) ? moments.slice(0, 2) : moments;
+    const moment = moments.length > 0 && random.chance(0.3) ? random.pick(oldest) : null;
     const place = { root: tenant.root, name: `b${this.ids.next}` };
     const asked = { place, origin, isOver: false };
     tenant.asked.push(asked);

@@ -281,6 +281,7 @@ export class SimulatedNode {
         shard,
         this.cluster.random,
         BRANCHED_TENANTS.filter((root) => root % PARTITIONS === partition),
+        sabotage,
       ),
     };
     this.tenures.set(partition, tenure);

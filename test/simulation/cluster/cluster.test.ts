@@ -51,6 +51,7 @@ const FOUND_BY: Readonly<Record<(typeof SABOTAGES)[number], number>> = {
   "a merge does not say up to where": 1,
   "a branch that ends takes writes": 7,
   "a branch ends while it is forked": 1,
+  "each owner forgets by itself": 209,
   "what is copied for a long chain is lost": 2,
 };
 

@@ -15,7 +15,8 @@ import type { Branch, BranchRecord } from "../../../src/storage/branch-list.js";
 import { forked, isEnding, requireBranch } from "../../../src/storage/ending-branches.js";
 import type { Engine } from "../../../src/storage/engine.js";
 import { engineHasAll } from "../../../src/storage/engine-has-all.js";
-import { branchKey, historyRecordKey, ofTenant } from "../../../src/storage/history-keys.js";
+import { branchKey, historyRecordKey, horizonKey, ofTenant, stampValue } from "../../../src/storage/history-keys.js";
+import { putHorizon } from "../../../src/storage/history-records.js";
 import { CLEARED, prefixRange, retiredKey, rowPrefix, tenantPrefix } from "../../../src/storage/keys.js";
 import type { Shard } from "../../../src/storage/shard.js";
 import type { ShardTransaction } from "../../../src/storage/transaction.js";
@@ -284,6 +285,7 @@ export class BranchWorks {
     }
     tx.put(retiredKey(branch.root, tenantPrefix(number)), CLEARED);
     tx.delete(historyRecordKey(number));
+    tx.delete(horizonKey(number));
     tx.delete(branchKey(number));
     const sequence = tx.commit();
     if (this.host.sabotage !== "a branch that ends takes writes") branch.endedBy = sequence;
@@ -391,12 +393,14 @@ export function contentOfBranches({ layers, engine }: Shard, root: number): read
 
 /** Makes chains short, counts what branches hold, and forgets what is old: what an actor does in the background. */
 export class BranchCare {
-  private forgetting: { readonly tenant: number; readonly before: number; from: Uint8Array | null } | null = null;
+  /** `sequence`: of the commit that says so. */
+  private forgetting: { readonly tenant: number; readonly sequence: number; from: Uint8Array | null } | null = null;
 
   constructor(
     private readonly shard: Shard,
     private readonly random: SeededRandom,
     private readonly roots: readonly number[],
+    private readonly sabotage: Sabotage | null,
   ) {}
 
   /** A turn's work. */
@@ -410,16 +414,31 @@ export class BranchCare {
   }
 
   private forgetSome(): void {
-    const layers = this.shard.layers!;
-    if (this.forgetting === null && this.random.chance(0.05)) {
-      const root = this.random.pick(this.roots);
-      const tenant = this.random.pick([root, ...layers.branchesUnder(root).map(([number]) => number)]);
-      this.forgetting = { tenant, before: this.shard.appliedSequence - KEPT_COMMITS, from: null };
+    const { shard, random } = this;
+    const layers = shard.layers!;
+    if (this.forgetting === null && random.chance(0.05)) {
+      const root = random.pick(this.roots);
+      this.moveHorizon(random.pick([root, ...layers.branchesUnder(root).map(([number]) => number)]));
     }
-    if (this.forgetting === null) return;
-    const { tenant, before, from } = this.forgetting;
-    const stamp = layers.stampOf(tenant, before);
-    this.forgetting.from = stamp === null ? null : layers.forget(tenant, stamp, from, 8);
+    if (this.forgetting === null || shard.appliedSequence < this.forgetting.sequence) return;
+    const { tenant, from } = this.forgetting;
+    this.forgetting.from = layers.forget(tenant, from, 8);
     if (this.forgetting.from === null) this.forgetting = null;
+  }
+
+  private moveHorizon(tenant: number): void {
+    const { shard, sabotage } = this;
+    const layers = shard.layers!;
+    const before = layers.stampOf(tenant, shard.appliedSequence - KEPT_COMMITS);
+    const to = before === null ? null : layers.horizonFor(tenant, before);
+    if (to === null) return;
+    if (sabotage === "each owner forgets by itself") {
+      layers.write([{ key: horizonKey(tenant), value: stampValue(to) }]);
+      this.forgetting = { tenant, sequence: 0, from: null };
+      return;
+    }
+    const tx = shard.begin();
+    putHorizon(tx, tenant, to);
+    this.forgetting = { tenant, sequence: tx.commit(), from: null };
   }
 }

@@ -21,6 +21,7 @@ const OF_BRANCHES: ReadonlySet<Sabotage> = new Set([
   "a merge does not say up to where",
   "a branch that ends takes writes",
   "a branch ends while it is forked",
+  "each owner forgets by itself",
   "what is copied for a long chain is lost",
 ]);
 /** Runs in which tenants move, and runs in which tenants have branches. */

@@ -43,6 +43,7 @@ export const SABOTAGES = [
   "a merge does not say up to where",
   "a branch that ends takes writes",
   "a branch ends while it is forked",
+  "each owner forgets by itself",
   "what is copied for a long chain is lost",
 ] as const;
 
