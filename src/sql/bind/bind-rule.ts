@@ -89,7 +89,7 @@ function createRule(node: CreateRuleStatement, binding: Binding, bindAction: Bin
     events: [event],
     ...(where !== null && { when: printExpr(exactNode(where, binding)) }),
     calls: {
-      ...exactRule(node, relation, noted),
+      ...exactRule({ ...node, where }, relation, noted),
       searchPath: binding.env.searchPath,
       relations: relations.list(
         bound.flatMap((each) => (each.kind === "query" ? [each.plan] : [])),
