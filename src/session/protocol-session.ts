@@ -257,6 +257,20 @@ export class ProtocolSession {
     throw sqlError("42P01", `relation "${schema === null ? "" : `${schema}.`}${name}" does not exist`);
   }
 
+  /** The table as the next statement finds it; null: the name is another relation's, or none's. */
+  tableNamed(schema: string | null, name: string): TableDef | null {
+    const { block, tenant, names } = this;
+    const tx = block.isOpen ? block.open() : tenant.partition.shard.begin({ isolation: "snapshot", readOnly: true });
+    try {
+      const catalog = tenant.catalog.view(tx);
+      const path = schema === null ? names.searchPath(catalog) : [schema];
+      const found = path.find((each) => (catalog.table(each, name) ?? catalog.view(each, name)) !== null);
+      return found === undefined ? null : catalog.table(found, name);
+    } finally {
+      if (!block.isOpen) tenant.rollback(tx);
+    }
+  }
+
   /** Throws 42501 where the view may not be written. */
   private refusedView(view: ViewDef, catalog: CatalogView): Error {
     const rights = this.names.rights(catalog);

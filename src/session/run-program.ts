@@ -162,6 +162,7 @@ const madeBefore = new WeakMap<object, { readonly type: SqlType; readonly value:
 
 /** The values of a run's parameters, which may have come as values. */
 export function parametersOf(plan: StatementPlan, run: StatementRun): readonly Value[] {
+  if (run.variables !== undefined) return run.variables;
   return run.declared === undefined ? convertParameters(plan, run.params, run.paramsField) : givenValues(plan, run);
 }
 

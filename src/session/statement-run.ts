@@ -6,7 +6,7 @@ import type { ProgressHearer } from "../query/exec/context.js";
 import type { BoundStatement } from "../sql/bind/bound-statement.js";
 import type { KeyHolder } from "../storage/key-locks.js";
 import type { Transaction } from "../storage/store.js";
-import type { SqlType } from "../values/values.js";
+import type { SqlType, Value } from "../values/values.js";
 import type { AuditedCaller } from "./audited-caller.js";
 import type { LongInsert } from "./long-insert.js";
 import type { RowCollector } from "./sql-result.js";
@@ -95,6 +95,8 @@ export interface StatementText {
   readonly waits?: true;
   /** Of a text that runs again and again: its key, as it was. */
   readonly kept?: KeptKey;
+  /** Of a statement in a function: the values of its variables, which stand for parameters in it. */
+  readonly variables?: readonly Value[];
   /** A feature's own statement: tables that it keeps for itself are open to it, beside what the session may do. */
   readonly own?: true;
   /** A definition of a route's own; then there is no text. With `graph` it is about one that has to be there. */

@@ -195,7 +195,7 @@ export class StatementRunner {
         const request = { checkpoint, shouldYield, yieldTurn, signal };
         const maxRows = Number.MAX_SAFE_INTEGER;
         const how = { maxRows, collector: () => rows, request, ...(own && { own }) };
-        const run: StatementRun = { sql: "", params: context.params, ...how };
+        const run: StatementRun = { sql: "", params: context.params, variables: context.params, ...how };
         return this.runBound(plan, run, context.tx as ShardTransaction);
       },
       settle: (plan, context) => {

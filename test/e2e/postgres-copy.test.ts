@@ -119,3 +119,30 @@ t.test("a text that looks like the end of COPY's rows is a row like others", (t)
     t.same(valuesOf(found[1]!), ["\\. \\. a a b b"]);
   }),
 );
+
+t.test("generated columns are left out; identity columns take values; a change needs RETURNING", (t) =>
+  withClient(async (client) => {
+    const copied = (answers: Awaited<ReturnType<WireClient["ask"]>>): string =>
+      Buffer.concat(answers.filter(({ type }) => type === "d").map(({ body }) => body)).toString();
+    const copyIn = async (sql: string, rows: string): Promise<string> => {
+      client.send(query(sql));
+      await client.until("G");
+      client.send(message("d", Buffer.from(rows)), message("c"));
+      return lettersOf(await client.until("Z"));
+    };
+    await client.ask("CREATE TABLE doubled (a int, b int GENERATED ALWAYS AS (a * 2) STORED, c text)");
+    t.equal(await copyIn("COPY doubled FROM STDIN", "1\tx\n2\ty\n"), "CZ");
+    t.equal(copied(await client.ask("COPY doubled TO STDOUT")), "1\tx\n2\ty\n");
+    t.equal(copied(await client.ask("COPY doubled TO STDOUT (FORMAT csv, HEADER)")), "a,c\n1,x\n2,y\n");
+    t.match(fieldsOf((await client.ask("COPY doubled (a, b) TO STDOUT"))[0]!), { C: "42P10" });
+    t.match(fieldsOf((await client.ask("COPY doubled (a, b) FROM STDIN"))[0]!), { C: "42P10" });
+    await client.ask("CREATE TABLE numbered (n int GENERATED ALWAYS AS IDENTITY, s text)");
+    t.equal(await copyIn("COPY numbered FROM STDIN", "100\tx\n"), "CZ");
+    t.equal(await copyIn("COPY numbered (s) FROM STDIN", "y\n"), "CZ");
+    t.equal(copied(await client.ask("COPY (SELECT * FROM numbered ORDER BY n) TO STDOUT")), "1\ty\n100\tx\n");
+    const refused = await client.ask("COPY (INSERT INTO numbered (s) VALUES ('z')) TO STDOUT");
+    t.match(fieldsOf(refused[0]!), { C: "0A000", M: "COPY query must have a RETURNING clause" });
+    const given = await client.ask("COPY (INSERT INTO numbered (s) VALUES ('z') RETURNING s) TO STDOUT");
+    t.equal(copied(given), "z\n");
+  }),
+);

@@ -170,3 +170,17 @@ t.test("functions that a cursor's query calls see and change what is there now",
     ["select a from t order by a", ["0", "1", "2"]],
   ]),
 );
+
+t.test("a cursor that a function declares has the function's arguments", (t) =>
+  checkStatements(t, [
+    ["create table looked (k int primary key, v text)"],
+    ["insert into looked values (1, 'one'), (2, 'two'), (3, 'three')"],
+    [
+      "create function opened(text) returns void language sql as $$ declare c cursor for select k from looked where v like $1 order by k $$",
+    ],
+    ["begin"],
+    ["select opened('t%')", ["∅"]],
+    ["fetch all from c", ["2", "3"]],
+    ["commit"],
+  ]),
+);

@@ -396,7 +396,7 @@ class ImportRun {
         field: "conflict_columns",
       });
     }
-    const rule = { action, columns: keys, where: options.copy?.where ?? null };
+    const rule = { action, columns: keys, where: options.copy?.where ?? null, overrides: options.copy !== undefined };
     return new Statements(new StatementImport(table, columns, rule, session, request), columns, nullText);
   }
 }

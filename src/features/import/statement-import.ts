@@ -26,6 +26,8 @@ export interface ConflictRule {
 export interface StoreRule extends ConflictRule {
   /** A condition over the columns of the file; null: all are. */
   readonly where: string | null;
+  /** Values for identity columns are taken, also where such a column is always numbered. */
+  readonly overrides: boolean;
 }
 
 const PARAMETERS_PER_STATEMENT = 4096;
@@ -158,7 +160,8 @@ export class StatementImport {
     const target = `${quoteIdentifier(table.schema)}.${quoteIdentifier(table.name)}`;
     const source =
       this.rule.where === null ? `VALUES ${tuples.join(",")}` : this.passing(tuples, names, this.rule.where);
-    return `INSERT INTO ${target} (${names.join(",")}) ${source}${this.onConflict()}`;
+    const overriding = this.rule.overrides ? " OVERRIDING SYSTEM VALUE" : "";
+    return `INSERT INTO ${target} (${names.join(",")})${overriding} ${source}${this.onConflict()}`;
   }
 
   private passing(tuples: readonly string[], names: readonly string[], where: string): string {

@@ -12,6 +12,7 @@ import type { CopyStatement } from "../../sql/parse/copy.js";
 import { copyTextReader, forcingOf } from "../import/copy-rules.js";
 import { type ImportClient, importRows } from "../import/import-rows.js";
 import { BINARY_NULL_TEXT, CopyBinaryReader } from "./copy-binary.js";
+import { requireCopied } from "./copy-statement.js";
 import type { WireHost } from "./wire-host.js";
 
 export class CopyIn {
@@ -103,14 +104,11 @@ export async function copyInFor(wire: WireHost, copy: CopyStatement, isSimple: b
   // A header's names do not matter, unless it must match.
   const all = columnsOf(table, null).map((column) => column.name);
   const columns = copy.columns ?? (all.length === 0 ? null : all);
+  const copied = columnsOf(table, columns);
   const count = columns?.length ?? 0;
   forcingOf(copy, columns ?? [], copy.nullText);
   const isBinary = copy.format === "binary";
-  const records = isBinary
-    ? new CopyBinaryReader(columnsOf(table, columns))
-    : copy.format === "text"
-      ? copyTextReader(copy)
-      : null;
+  const records = isBinary ? new CopyBinaryReader(copied) : copy.format === "text" ? copyTextReader(copy) : null;
   const options = {
     schema: table.schema,
     table: table.name,
@@ -154,6 +152,7 @@ function columnsOf(table: TableDef, names: readonly string[] | null): readonly C
   return names.map((name) => {
     const column = all.find((each) => each.name === name);
     if (column === undefined) throw missingColumn(name, table, null);
+    requireCopied(column);
     return column;
   });
 }

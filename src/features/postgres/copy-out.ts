@@ -1,4 +1,5 @@
 /** COPY … TO STDOUT: the rows of a query as CopyData messages in text, CSV or binary. */
+import { sqlError } from "../../protocol/errors.js";
 import { RESULT_BYTES_MAX } from "../../protocol/limits.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
 import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
@@ -7,6 +8,7 @@ import { textOfBytes } from "../../query/exec/segments/text-column.js";
 import type { Batch } from "../../query/expr/expr.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
 import type { ResultShape, RowCollector } from "../../session/sql-result.js";
+import type { BoundStatement } from "../../sql/bind/bound-statement.js";
 import type { CopyStatement } from "../../sql/parse/copy.js";
 import { type CsvStyle, csvEscaper, csvFieldWriter } from "../../values/csv-format.js";
 import { toText } from "../../values/text-format.js";
@@ -61,11 +63,21 @@ export async function copyOut(wire: WireHost, copy: CopyStatement): Promise<void
       },
     };
   };
-  const run = { sql: copiedQuery(copy), params: [], maxRows: Number.MAX_SAFE_INTEGER, collector, request: client };
+  const table = copy.table === null ? null : session.protocol.tableNamed(copy.table.schema, copy.table.name);
+  const run = {
+    ...{ sql: copiedQuery(copy, table), params: [], maxRows: Number.MAX_SAFE_INTEGER, collector, request: client },
+    planned: requireRows,
+  };
   await session.execute(run, (tx) => client.request.commitPart(tx));
   (lines as Lines | null)?.end();
   writer.empty(BACK.copyDone);
   wire.runs.complete(`COPY ${rows}`);
+}
+
+/** Throws 0A000 for a statement that changes rows and gives none. */
+function requireRows(bound: BoundStatement): void {
+  if (bound.kind !== "query" || bound.command === "select" || bound.plan.columns.length > 0) return;
+  throw sqlError("0A000", "COPY query must have a RETURNING clause");
 }
 
 function writeResponse({ writer }: WireHost, { format }: CopyStatement, columns: number): void {

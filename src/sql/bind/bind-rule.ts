@@ -10,7 +10,7 @@ import { sqlError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
 import { recordOf } from "../../values/values.js";
 import type { CreateRuleStatement, RuleStatement } from "../parse/ast.js";
-import type { NameNode } from "../parse/ast-query.js";
+import type { ColumnNode, ExprNode, NameNode } from "../parse/ast-query.js";
 import { printExpr } from "../parse/print-expr.js";
 import { bindBoolean } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
@@ -65,9 +65,10 @@ function createRule(node: CreateRuleStatement, binding: Binding, bindAction: Bin
   if (table.materialized) throw sqlError("42809", `relation "${table.name}" cannot have rules`);
   if ((table.children ?? table.parents) !== undefined) throw refuse("a rule on a table with partitions or heirs");
   checkRows(node);
-  if (node.where !== null) {
+  const where = conditionOf(node, table);
+  if (where !== null) {
     const rows = [rowColumnsOf(table, binding), rowColumnsOf(table, binding)] as const;
-    bindBoolean(node.where, "WHERE", whenContext(table, ...rows, binding, "rule WHERE conditions"));
+    bindBoolean(where, "WHERE", whenContext(table, ...rows, binding, "rule WHERE conditions"));
   }
   const variables = rowVariables(recordOf(table.columns, table.name));
   const relations = new RelationRecorder(binding.env.catalog);
@@ -77,7 +78,7 @@ function createRule(node: CreateRuleStatement, binding: Binding, bindAction: Bin
   const env: BindEnvironment = { ...binding.env, catalog: relations.catalog, noted, variables };
   const bound = actions.map((action) => bindAction(action, env));
   const returns = checkReturning(node, bound, table);
-  const isOfRows = namesRow(node.where) || namesRow(actions);
+  const isOfRows = namesRow(where) || namesRow(actions);
   // Of a table a condition decides which rows the statement leaves out; to a view nothing happens by itself.
   const timing = !instead ? "after" : node.where === null || view !== null ? "instead of" : "before";
   const rule: NewTrigger = {
@@ -86,9 +87,9 @@ function createRule(node: CreateRuleStatement, binding: Binding, bindAction: Bin
     // A condition decides row by row.
     level: isOfRows || (instead && node.where !== null) ? "row" : "statement",
     events: [event],
-    ...(node.where !== null && { when: printExpr(exactNode(node.where, binding)) }),
+    ...(where !== null && { when: printExpr(exactNode(where, binding)) }),
     calls: {
-      ...exactRule(node, relation, noted),
+      ...exactRule({ ...node, where }, relation, noted),
       searchPath: binding.env.searchPath,
       relations: relations.list(
         bound.flatMap((each) => (each.kind === "query" ? [each.plan] : [])),
@@ -106,6 +107,22 @@ function createRule(node: CreateRuleStatement, binding: Binding, bindAction: Bin
     replace: node.replace,
     rule,
   };
+}
+
+/** Of INSERT and DELETE there is one row, so names of its columns need not say of which. */
+function conditionOf({ where, event }: CreateRuleStatement, { columns }: Pick<TableDef, "columns">): ExprNode | null {
+  const row = event === "insert" ? "new" : event === "delete" ? "old" : null;
+  if (where === null || row === null) return where;
+  return ofRow(where, row, new Set(columns.map(({ name }) => name))) as ExprNode;
+}
+
+/** The tree with the row's name before those of its columns. */
+function ofRow(node: unknown, row: "new" | "old", columns: ReadonlySet<string>): unknown {
+  if (typeof node !== "object" || node === null) return node;
+  if (Array.isArray(node)) return node.map((child) => ofRow(child, row, columns));
+  const { kind, path } = node as Partial<ColumnNode>;
+  if (kind === "column" && path?.length === 1 && columns.has(path[0]!)) return { ...node, path: [row, path[0]!] };
+  return Object.fromEntries(Object.entries(node).map(([key, child]) => [key, ofRow(child, row, columns)]));
 }
 
 /** The text to keep: NEW and OLD name columns of the rule's relation. */

@@ -14,6 +14,7 @@ import type {
   CommonTableNode,
   CycleNode,
   ExprNode,
+  FromJoin,
   FromNode,
   FromTable,
   QueryNode,
@@ -43,7 +44,10 @@ export function expandSearchCycle(table: CommonTableNode, names: readonly string
   }
   const first = wrapped(body.left, "first", names, [], firstTargets(search, cycle));
   const carried = [...(search === null ? [] : [search.sequence]), ...(cycle === null ? [] : [cycle.path])];
-  const inner = carrying(body.right, right, reference.alias?.name ?? table.name, carried, cycle);
+  const alias = reference.alias?.name ?? table.name;
+  const shown = names.map((name, i) => reference.alias?.columns?.[i] ?? name);
+  const spelled = { ...right, targets: withoutStars(right, reference, alias, shown) };
+  const inner = carrying(body.right, spelled, alias, carried, cycle);
   const step = wrapped(inner, "step", names, carried, stepTargets(search, cycle));
   return { ...query, body: { ...body, left: first, right: step } };
 }
@@ -109,6 +113,48 @@ function wrapped(
     locking: [],
     position,
   };
+}
+
+/** The reference shows no more columns than the table has without SEARCH and CYCLE: its stars are spelled out. */
+function withoutStars(
+  { targets, from }: SelectBody,
+  reference: FromTable,
+  alias: string,
+  names: readonly string[],
+): readonly TargetNode[] {
+  const own = names.map((name) => target(column([alias, name]), name));
+  return targets.flatMap((each) => {
+    const { expr } = each;
+    if (expr.kind !== "column" || !expr.star) return [each];
+    if (expr.path.length === 1 && expr.path[0] === alias) return own;
+    return (expr.path.length === 0 ? starsOf(from, reference, own) : null) ?? [each];
+  });
+}
+
+/** What `*` stands for, item by item; null: columns of both sides of a join are one there. */
+function starsOf(
+  items: readonly FromNode[],
+  reference: FromTable,
+  own: readonly TargetNode[],
+): readonly TargetNode[] | null {
+  const all: TargetNode[] = [];
+  for (const item of items) {
+    const stars = item === reference ? own : item.kind === "join" ? starsOfJoin(item, reference, own) : starOf(item);
+    if (stars === null) return null;
+    all.push(...stars);
+  }
+  return all;
+}
+
+function starsOfJoin(join: FromJoin, reference: FromTable, own: readonly TargetNode[]): readonly TargetNode[] | null {
+  if (join.natural || join.using !== null || join.alias !== null) return null;
+  return starsOf([join.left, join.right], reference, own);
+}
+
+function starOf(item: Exclude<FromNode, FromJoin>): readonly TargetNode[] | null {
+  const name = item.alias?.name ?? (item.kind === "table" ? item.name.path.at(-1)! : null);
+  if (name === null) return null;
+  return [{ expr: { kind: "column", path: [name], star: true, position: 0 }, name: null, position: 0 }];
 }
 
 const firstTargets = (search: SearchNode | null, cycle: CycleNode | null) => (alias: string) => {

@@ -220,7 +220,8 @@ export const TEXT_OPERATOR_FAMILIES: readonly FunctionFamily[] = [
   family("||", "(text, anynonarray) → text", (types) => {
     const [a, b] = types as [SqlType, SqlType];
     if (types.length !== 2 || a.element !== null || b.element !== null || isText(a) === isText(b)) return null;
-    const options = { volatility: "stable", needsContext: true } as const;
+    const volatility = WRITTEN_ALIKE.has((isText(a) ? b : a).name) ? "immutable" : "stable";
+    const options = { volatility, needsContext: true } as const;
     if (isText(a)) {
       const apply = (context: EvalContext, x: string, y: Value) => joined(x, castText(context, b, y));
       return op("||", [TEXT, b], TEXT, apply, options);
@@ -229,6 +230,9 @@ export const TEXT_OPERATOR_FAMILIES: readonly FunctionFamily[] = [
     return op("||", [a, TEXT], TEXT, apply, options);
   }),
 ];
+
+/** Whatever the session's settings are, and whatever is defined. */
+const WRITTEN_ALIKE = new Set(["bool", "int2", "int4", "int8", "float4", "float8", "numeric", "money", "uuid"]);
 
 /** As a cast to text writes it: a boolean in full, a date in the session's style. */
 const castText = (context: EvalContext, type: SqlType, value: Value) =>
