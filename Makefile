@@ -109,7 +109,8 @@ conformance-openai: build
 conformance-adapters: build
 	node dist/test/conformance/run-adapters.js $(ADAPTERS)
 
-# Packages that speak Bolt (Neo4j's driver 5, @neo4j/graphql) against a server; CLIENTS="graphql" for some.
+# Packages that speak Bolt (Neo4j's driver 5, @neo4j/graphql) against a server; CLIENTS="graphql" for some. NEO4J_DRIVER_SUITE: a
+# checkout of the driver's repository, whose own tests run, too.
 conformance-bolt: build
 	node dist/test/conformance/run-bolt-clients.js $(CLIENTS)
 

@@ -141,11 +141,12 @@ export function nodePrograms(
 export async function runPrograms(
   { folder, names }: NodePrograms,
   environmentOf: (name: string) => NodeJS.ProcessEnv | Promise<NodeJS.ProcessEnv>,
+  seconds = SECONDS,
 ): Promise<void> {
   const width = Math.max(...names.map(({ length }) => length));
   for (const name of names) {
     const environment = { PATH: process.env.PATH ?? "", HOME: folder, ...(await environmentOf(name)) };
-    const program = { name, command: [process.execPath, `${name}.mjs`] as const };
+    const program = { name, command: [process.execPath, `${name}.mjs`] as const, seconds };
     print(name, width, await runProgram(folder, program, environment));
   }
 }

@@ -227,6 +227,12 @@ t.test("the server itself", async (t) => {
     ["db.labels", "db.labels() :: (label :: STRING)", /labels/],
   );
   t.ok(listed.some(([name]) => name === "algo.pageRank"));
+  const fields = /^[\w.]+\(.*\) :: (VOID|\((\w+ :: [^,()]+)(, \w+ :: [^,()]+)*\))$/;
+  t.same(
+    listed.filter(([, signature]) => !fields.test(signature)),
+    [],
+    "Neo4j's Browser reads what each gives out of its signature",
+  );
   t.same(await rows("SHOW PROCEDURES YIELD name, mode WHERE name STARTS WITH 'apoc.merge.' RETURN name, mode"), [
     ["apoc.merge.node", "WRITE"],
     ["apoc.merge.relationship", "WRITE"],

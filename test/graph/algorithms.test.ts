@@ -146,6 +146,31 @@ t.test("paths", async (t) => {
   t.strictSame(run(graph, "bfs", { source: 35, target: 5 }).rows, 0);
 });
 
+t.test("Louvain tells how far it is while its first level goes on, and can be ended there", async (t) => {
+  const nodes = 20_000;
+  const ring: AlgorithmGraph = {
+    nodes: Float64Array.from({ length: nodes }, (_, i) => i),
+    src: Uint32Array.from({ length: nodes }, (_, i) => i),
+    dst: Uint32Array.from({ length: nodes }, (_, i) => (i + 1) % nodes),
+    weights: null,
+  };
+  const louvain = algorithmNamed("louvain");
+  const options = checkedOptions(louvain, {});
+  const told: number[] = [];
+  louvain.run(ring, options, (done) => told.push(done));
+  t.same(
+    told,
+    told.toSorted((a, b) => a - b),
+    "never less than before",
+  );
+  t.ok(told.filter((done) => done > 0 && done < 1 / 3).length > 2, "within the first level");
+  t.ok(told.at(-1)! < 1);
+  const stop = (done: number) => {
+    if (done > 0) throw new Error("ended");
+  };
+  t.throws(() => louvain.run(ring, options, stop), /ended/);
+});
+
 t.test("what is refused", async (t) => {
   const graph = graphOf(GRAPHS.karate!);
   t.throws(() => run(graph, "pageRang"), /there is no graph algorithm "pageRang"/);

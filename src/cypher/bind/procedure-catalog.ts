@@ -28,7 +28,8 @@ export interface ProcedureSignature {
 export function signatureText({ name, inputs, outputs }: ProcedureSignature): string {
   const fields = (list: readonly (ProcedureField & { readonly optional?: boolean })[]) =>
     list.map((field) => `${field.name} :: ${typeText(field.type)}${field.optional === true ? "?" : ""}`).join(", ");
-  return `${name}(${fields(inputs)}) :: (${fields(outputs)})`;
+  // As Neo4j writes it: its Browser reads what a procedure gives out of this text.
+  return `${name}(${fields(inputs)}) :: ${outputs.length === 0 ? "VOID" : `(${fields(outputs)})`}`;
 }
 
 function typeText(type: StaticType): string {

@@ -47,12 +47,12 @@ const setVector: Omit<WritingProcedure, "signature"> = {
 const PROCEDURES: readonly WritingProcedure[] = [
   {
     ...setVector,
-    signature: "db.create.setNodeVectorProperty(node :: NODE, key :: STRING, vector :: LIST<NUMBER>) :: ()",
+    signature: "db.create.setNodeVectorProperty(node :: NODE, key :: STRING, vector :: LIST<NUMBER>) :: VOID",
   },
   {
     ...setVector,
     signature:
-      "db.create.setRelationshipVectorProperty(relationship :: RELATIONSHIP, key :: STRING, vector :: LIST<NUMBER>) :: ()",
+      "db.create.setRelationshipVectorProperty(relationship :: RELATIONSHIP, key :: STRING, vector :: LIST<NUMBER>) :: VOID",
   },
   {
     signature: "db.create.setVectorProperty(node :: NODE, key :: STRING, vector :: LIST<NUMBER>) :: (node :: NODE)",

@@ -39,7 +39,10 @@ export const louvain: Algorithm = {
 /** How often a level's nodes are looked at on average, at most; rounding could have some go to and fro for ever. */
 const LOOKS_MAX = 100;
 const GAIN_MIN = 1e-12;
-const MOVES_PER_PROGRESS = 4096;
+/** And after how many looks the work tells how far it is. */
+const LOOKS_PER_PROGRESS = 4096;
+/** How often a level's nodes are looked at on average, about. */
+const LOOKS_USUAL = 3;
 
 function communitiesOf(graph: Csr, options: Options, progress: Progress) {
   const random = randomFrom(options.seed as number);
@@ -51,7 +54,8 @@ function communitiesOf(graph: Csr, options: Options, progress: Progress) {
   let modularity = modularityOf(level, of, resolution);
   let levels = 0;
   while (levels < levelsMax) {
-    const moved = moveNodes(level, resolution, random, progress);
+    const [from, to] = [shareDone(levels), shareDone(levels + 1)];
+    const moved = moveNodes(level, resolution, random, (part) => progress(from + (to - from) * part));
     if (moved === null) break;
     levels++;
     const { of: groups, count } = numbered(moved);
@@ -61,10 +65,12 @@ function communitiesOf(graph: Csr, options: Options, progress: Progress) {
     const isOver = better - modularity <= tolerance;
     modularity = better;
     if (isOver) break;
-    progress(levels / (levels + 2));
   }
   return { of, levels, modularity };
 }
+
+/** Of all the work, when so many levels are done; how many there will be is not known. */
+const shareDone = (levels: number): number => levels / (levels + 2);
 
 /** Weight that leaves each node, a loop twice, and the sum of all. */
 function strengths({ count, offsets, weights }: Csr): { readonly of: Float64Array; readonly total: number } {
@@ -98,7 +104,8 @@ function moveNodes(graph: Csr, resolution: number, random: () => number, progres
   const waits = new Uint8Array(count).fill(1);
   let [head, length] = [0, count];
   let moves = 0;
-  for (let looks = count * LOOKS_MAX; length > 0 && looks > 0; looks--) {
+  for (let looks = 0; length > 0 && looks < count * LOOKS_MAX; looks++) {
+    if (looks % LOOKS_PER_PROGRESS === 0) progress(Math.min(1, looks / (count * LOOKS_USUAL)));
     const node = queue[head]!;
     head = head + 1 === count ? 0 : head + 1;
     length--;
@@ -129,7 +136,7 @@ function moveNodes(graph: Csr, resolution: number, random: () => number, progres
     sums[best]! += strength[node]!;
     if (best === own) continue;
     community[node] = best;
-    if (++moves % MOVES_PER_PROGRESS === 0) progress(0);
+    moves++;
     for (let i = begin; i < end; i++) {
       const target = targets[i]!;
       if (waits[target] === 1 || community[target] === best) continue;
