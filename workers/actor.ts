@@ -55,7 +55,7 @@ async function start(settings: ActorSettings): Promise<void> {
   // Of low priority: long scans may wait for columns, nobody else.
   const columns = taskPool({
     ...{ name: "columns", threads: 1, waitingMax: settings.partitions.length },
-    ...{ niceIncrement: 8, idleMs: BUILDS_IDLE_MS },
+    ...{ niceIncrement: 4, idleMs: BUILDS_IDLE_MS },
   });
   const reads = readPool(Math.max(1, Math.floor(cores / settings.config.actors.count)), cores);
   const computing = computeProcesses();
