@@ -197,3 +197,47 @@ t.test("what a build has put into segments is forgotten, and what came meanwhile
   t.equal(await loaded.side.run(1, SUMS), sums(expected));
   await loaded.close();
 });
+
+t.test("a scan that comes to a gap takes segments that were made of it meanwhile", async (t) => {
+  const loaded = await Loaded.open(t);
+  const { side } = loaded;
+  let holds = true;
+  let release = (): void => undefined;
+  await loaded.insert(1, ROWS);
+  await loaded.apply();
+  await loaded.built();
+  loaded.onBuild = () =>
+    holds
+      ? new Promise((resolve) => {
+          release = resolve;
+        })
+      : undefined;
+  await loaded.insert(ROWS + 1, ROWS + 3000, 2);
+  await loaded.apply();
+  t.ok(
+    loaded.table!.gaps().some(({ to }) => to === loaded.table!.end),
+    "the new rows have no segments yet",
+  );
+  // A transaction that began before reads on what it saw.
+  await side.run(2, "BEGIN ISOLATION LEVEL REPEATABLE READ");
+  await side.run(2, SUMS);
+  let turns = 0;
+  side.onTurn = async () => {
+    if (turns++ > 0) return;
+    holds = false;
+    release();
+    await loaded.built();
+    await side.run(3, `DELETE FROM g WHERE a = ${ROWS + 5}`);
+    side.flush();
+  };
+  loaded.read = 0;
+  const expected = [...range(1, ROWS), ...range(ROWS + 1, ROWS + 3000, 2)];
+  t.equal(await side.run(1, SUMS, true), sums(expected));
+  t.ok(turns > 1, `${turns} turns`);
+  t.ok(loaded.read < 100, `${loaded.read} records were read`);
+  side.onTurn = () => Promise.resolve();
+  t.equal(await side.run(2, SUMS, true), sums(expected));
+  await side.run(2, "COMMIT");
+  t.equal(await side.run(2, SUMS), sums(expected.filter(([a]) => a !== ROWS + 5)));
+  await loaded.close();
+});

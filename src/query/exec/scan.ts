@@ -4,6 +4,7 @@
  */
 
 import { keyAfter, prefixRange } from "../../storage/keys.js";
+import { keyText } from "../../storage/ordered-map.js";
 import { type Cursor, type KeyRange, readSome } from "../../storage/store.js";
 import type { Batch } from "../expr/expr.js";
 import type { ScanPlan } from "../plan/plan.js";
@@ -12,6 +13,7 @@ import type { Open, Operator, Pulled, SegmentBound } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
 import { filesOpen, segmentsMade } from "./segments/await-segments.js";
 import { CHUNK_ROWS, valuesOfBatch } from "./segments/chunk.js";
+import type { Segment } from "./segments/segment.js";
 import { SegmentBuilder } from "./segments/segment-builder.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import { crowdedSegment, SegmentFolder } from "./segments/segment-folder.js";
@@ -84,13 +86,18 @@ class ScanOperator implements Operator {
   private gapAwaited: AwaitedSegments | null = null;
   private gapRows = 0;
   private records = 0;
-  private lastKey: Uint8Array | null = null;
+  /** Where what is left begins; null: at the beginning. */
+  private rest: Uint8Array | null = null;
+  /** The segments that the scan has. */
+  private segments: readonly Segment[] = [];
   private handsOutChunks = false;
   private bound: SegmentBound | null = null;
   private wantsExtremes = false;
   /** What other threads may do. */
   private work: ThreadWork | null = null;
   private threads: ThreadReads | null = null;
+  /** By scans of segments that were opened again. */
+  private usedBefore = 0;
   /** Segments whose result comes next. */
   private handed: Handed | null = null;
   /** Rows of the next batch, at most, by what the last ones cost. */
@@ -126,7 +133,7 @@ class ScanOperator implements Operator {
   }
 
   get threadsUsed(): number {
-    return this.threads?.used ?? 0;
+    return this.usedBefore + (this.threads?.used ?? 0);
   }
 
   next(): Pulled {
@@ -157,7 +164,7 @@ class ScanOperator implements Operator {
     return opening === null ? null : filesOpen(opening, context);
   }
 
-  /** Afterwards the scan goes on behind `lastKey`, whatever is there. */
+  /** Afterwards the scan goes on at `rest`, whatever is there. */
   private async wait(awaited: AwaitedSegments): Promise<void> {
     await segmentsMade(awaited, this.context);
     this.lastBegan = 0;
@@ -221,10 +228,9 @@ class ScanOperator implements Operator {
   }
 
   private openRecords(): Cursor {
-    const { context, program, lastKey } = this;
+    const { context, program, rest } = this;
     const whole = this.stretch ?? prefixRange(program.prefixOf(context.tenantNumber), program.reverse);
-    const rest = lastKey === null ? whole : { ...whole, gte: keyAfter(lastKey) };
-    return context.tx.scan({ ...rest, only: this.halfRead });
+    return context.tx.scan({ ...whole, ...(rest !== null && { gte: rest }), only: this.halfRead });
   }
 
   private readRecords(): Batch | undefined {
@@ -242,7 +248,7 @@ class ScanOperator implements Operator {
     } else if (this.cache !== null) {
       this.records += keys.length;
       if (this.records >= this.cache.sizes.recordsBefore) {
-        this.lastKey = Buffer.from(keys[keys.length - 1]!);
+        this.rest = keyAfter(keys[keys.length - 1]!);
         this.lookForSegments(this.cache);
         // From here on keys are of no use.
         if (this.cache === null) this.closeCursor();
@@ -270,7 +276,7 @@ class ScanOperator implements Operator {
       this.cache = null;
       return;
     }
-    this.awaited = this.lastKey === null ? null : this.awaitedAt(this.lastKey);
+    this.awaited = this.rest === null ? null : this.awaitedAt(this.rest);
     if (this.awaited !== null) {
       this.closeCursor();
       return;
@@ -317,10 +323,8 @@ class ScanOperator implements Operator {
   private open(table: TableSegments): void {
     const { program, context } = this;
     const rowsMax = this.handsOutChunks ? CHUNK_ROWS : context.batchRows;
-    const range = {
-      gte: this.lastKey === null ? (this.stretch?.gte ?? null) : keyAfter(this.lastKey),
-      lt: this.stretch?.lt ?? null,
-    };
+    const range = { gte: this.rest ?? this.stretch?.gte ?? null, lt: this.stretch?.lt ?? null };
+    this.segments = table.segments;
     this.scan = new SegmentScan(program.segments!, table, context, rowsMax, range, this.bound);
     this.scan.givesExtremes = this.wantsExtremes && this.handsOutChunks && this.scan.knowsExtremes;
     if (this.work !== null && this.handsOutChunks && !this.scan.givesExtremes) {
@@ -354,13 +358,31 @@ class ScanOperator implements Operator {
     return piece === undefined || this.handsOutChunks ? piece : valuesOfBatch(piece);
   }
 
-  private openGap({ gte, lt }: Gap): void {
+  private openGap(gap: Gap): void {
+    if (this.opensAgain(gap)) return;
+    const { gte, lt } = gap;
     const { tested, others, rowKeySlot } = this.program.rows;
     this.gapAwaited = this.awaitedAt(gte);
     this.gapRows = 0;
     const isKeyless = this.gapAwaited === null && rowKeySlot < 0;
     const only = tested === null && others === null ? (isKeyless ? "count" : "keys") : isKeyless ? "values" : undefined;
     this.cursor = this.context.tx.scan({ gte, lt, only });
+  }
+
+  /** Segments in the gap have been made since the scan was opened: it goes on with them. */
+  private opensAgain({ gte, lt }: Gap): boolean {
+    const { context, cache, program, threads } = this;
+    const { source, records } = program.segments!;
+    const table = cache?.find(context.tenantNumber, records!.layout, source) ?? null;
+    if (table === null || table.segments === this.segments || !table.hasSegmentIn(keyText(gte), keyText(lt)))
+      return false;
+    if (source.some((id) => table.holds(records!.layout, id) !== "yes")) return false;
+    this.usedBefore += threads?.used ?? 0;
+    threads?.close();
+    this.threads = null;
+    this.rest = gte;
+    this.open(table);
+    return true;
   }
 
   private readGap(cursor: Cursor): Batch | undefined {
@@ -371,7 +393,7 @@ class ScanOperator implements Operator {
     this.gapRows += keys.length;
     if (keys.length === 0) this.closeCursor();
     else if (this.gapAwaited !== null && this.gapRows >= this.cache!.sizes.recordsBefore) {
-      this.lastKey = Buffer.from(keys[keys.length - 1]!);
+      this.rest = keyAfter(keys[keys.length - 1]!);
       this.awaited = this.gapAwaited;
       this.scan = null;
       this.closeCursor();

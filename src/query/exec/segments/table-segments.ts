@@ -324,6 +324,12 @@ export class TableSegments implements NewerEntries {
     return segmentIn(this.segments, text);
   }
 
+  /** A segment has a part of the range. */
+  hasSegmentIn(from: string, to: string): boolean {
+    const last = this.segments[numberBefore(this.segments, to)];
+    return last !== undefined && last.to > from && last.from < to;
+  }
+
   /** The number of the last segment that begins at or before the key; −1 for none. */
   numberBefore(text: string): number {
     return numberBefore(this.segments, text);
