@@ -241,3 +241,33 @@ t.test("a scan that comes to a gap takes segments that were made of it meanwhile
   t.equal(await side.run(2, SUMS), sums(expected.filter(([a]) => a !== ROWS + 5)));
   await loaded.close();
 });
+
+t.test("the first rows of an order, whose scan opens again in the middle", async (t) => {
+  const loaded = await Loaded.open(t);
+  const { side } = loaded;
+  const fill = async (from: number, to: number): Promise<void> => {
+    await side.run(0, `INSERT INTO g SELECT i, 100000 - i, 'text' FROM generate_series(${from}, ${to}) i`);
+    await loaded.apply();
+  };
+  await fill(1, 4000);
+  await loaded.built();
+  // The first rows by b are the last ones of the table: they are looked at before others are read.
+  await fill(8001, ROWS);
+  await loaded.built();
+  await fill(4001, 8000);
+  let turns = 0;
+  side.onTurn = async () => {
+    if (turns++ > 0) return;
+    for (let i = 0; i < 3; i++) await make(loaded, true);
+    t.same(
+      loaded.table!.gaps().filter(({ to }) => to !== loaded.table!.end),
+      [],
+      "no gap is left between segments",
+    );
+  };
+  const expected = Array.from({ length: 10 }, (_, i) => JSON.stringify([ROWS - i, 100_000 - ROWS + i])).join("\n");
+  loaded.read = 0;
+  t.equal(await side.run(1, "SELECT a, b FROM g ORDER BY b LIMIT 10", true), expected);
+  t.ok(turns > 0 && loaded.read < 100, `${loaded.read} records were read in ${turns} turns`);
+  await loaded.close();
+});

@@ -88,8 +88,8 @@ class ScanOperator implements Operator {
   private records = 0;
   /** Where what is left begins; null: at the beginning. */
   private rest: Uint8Array | null = null;
-  /** The segments that the scan has. */
-  private segments: readonly Segment[] = [];
+  /** The segments that the scan has; null: it was never opened. */
+  private segments: readonly Segment[] | null = null;
   private handsOutChunks = false;
   private bound: SegmentBound | null = null;
   private wantsExtremes = false;
@@ -324,8 +324,10 @@ class ScanOperator implements Operator {
     const { program, context } = this;
     const rowsMax = this.handsOutChunks ? CHUNK_ROWS : context.batchRows;
     const range = { gte: this.rest ?? this.stretch?.gte ?? null, lt: this.stretch?.lt ?? null };
-    this.segments = table.segments;
     this.scan = new SegmentScan(program.segments!, table, context, rowsMax, range, this.bound);
+    // What the consumer was shown of rows that are still to come would count twice.
+    if (this.segments !== null) this.scan.foresees = false;
+    this.segments = table.segments;
     this.scan.givesExtremes = this.wantsExtremes && this.handsOutChunks && this.scan.knowsExtremes;
     if (this.work !== null && this.handsOutChunks && !this.scan.givesExtremes) {
       this.threads = ThreadReads.of(context, this.work, table, this.scan, program.segments!.source);

@@ -85,7 +85,7 @@ export class SegmentScan {
   /** Columns of the next segment whose pages were read. */
   private ahead = 0;
   /** The consumer is to be shown a column of all segments first; the next of them. */
-  private foresees: boolean;
+  foresees: boolean;
   private foreseen: number;
   /** Rows of `vectors` before this one are handed out next. */
   private clearTo = 0;

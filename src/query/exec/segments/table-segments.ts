@@ -326,8 +326,10 @@ export class TableSegments implements NewerEntries {
 
   /** A segment has a part of the range. */
   hasSegmentIn(from: string, to: string): boolean {
-    const last = this.segments[numberBefore(this.segments, to)];
-    return last !== undefined && last.to > from && last.from < to;
+    const number = numberBefore(this.segments, to);
+    // It may begin where the range ends.
+    const last = this.segments[this.segments[number]?.from === to ? number - 1 : number];
+    return last !== undefined && last.to > from;
   }
 
   /** The number of the last segment that begins at or before the key; −1 for none. */
