@@ -193,7 +193,7 @@ export class Load implements OrderedEntries<LoadWrite> {
    * it.
    */
   changesOthers(key: Uint8Array, columns: readonly number[]): boolean {
-    return this.runsOf(key).every((run) => changesOthers(run, columns));
+    return this.runsOf(key).every((run) => run instanceof LoadRun && changesOthers(run.changedColumns, columns));
   }
 
   /** Runs that have all keys with the beginning of this one. */
@@ -327,9 +327,8 @@ export class Load implements OrderedEntries<LoadWrite> {
   }
 }
 
-/** The run has only changed other columns of rows than these. */
-export function changesOthers(run: SortedRun, columns: readonly number[]): boolean {
-  const changed = run instanceof LoadRun ? run.changedColumns : null;
+/** `changed`: as LoadRun.changedColumns; none of these columns is among them. */
+export function changesOthers(changed: LoadRun["changedColumns"], columns: readonly number[]): boolean {
   return changed !== null && !columns.some((id) => changed.has(id));
 }
 

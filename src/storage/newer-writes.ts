@@ -24,6 +24,8 @@ interface NotedLoad {
   readonly pieces: readonly Places[];
   /** Memory of a write, roughly. */
   readonly bytesEach: number;
+  /** As of its run; null, too, if it has taken the place of a single write, which may have changed other columns. */
+  readonly changed: LoadRun["changedColumns"];
 }
 
 type Entry = [string, Operation];
@@ -43,8 +45,8 @@ export class NewerWrites implements OrderedEntries<Operation> {
   /** As NewerEntries have it. */
   beside(loads: readonly Load[], columns: readonly number[] | undefined): NewerWrites {
     if (this.loads.length === 0) return this;
-    const isLeft = ({ run }: NotedLoad): boolean =>
-      !loads.some(({ runs }) => runs.includes(run)) && (columns === undefined || !changesOthers(run, columns));
+    const isLeft = ({ run, changed }: NotedLoad): boolean =>
+      !loads.some(({ runs }) => runs.includes(run)) && (columns === undefined || !changesOthers(changed, columns));
     return new NewerWrites(this.singles, this.loads.filter(isLeft));
   }
 
@@ -166,9 +168,9 @@ export class NewerWrites implements OrderedEntries<Operation> {
     if (replaced === null) return null;
     for (const [text] of replaced) this.singles.delete(text);
     const [first, ...others] = this.loads;
-    this.loads = isKnown
-      ? [{ ...first!, pieces: joined(first!.pieces, places) }, ...others]
-      : [{ run, pieces: [places], bytesEach }, ...this.loads];
+    const load = isKnown ? first! : { run, pieces: [], bytesEach, changed: run.changedColumns };
+    const changed = replaced.length > 0 ? null : load.changed;
+    this.loads = [{ ...load, pieces: joined(load.pieces, places), changed }, ...(isKnown ? others : this.loads)];
     return replaced.map(([, operation]) => operation);
   }
 
@@ -288,8 +290,8 @@ function lengthOf(pieces: readonly Places[]): number {
 
 /** With places that come after all of them. */
 function joined(pieces: readonly Places[], places: Places): readonly Places[] {
-  const last = pieces.at(-1)!;
-  return last.to === places.from ? [...pieces.slice(0, -1), { from: last.from, to: places.to }] : [...pieces, places];
+  const last = pieces.at(-1);
+  return last?.to === places.from ? [...pieces.slice(0, -1), { from: last.from, to: places.to }] : [...pieces, places];
 }
 
 function without(pieces: readonly Places[], { from, to }: Places): readonly Places[] {

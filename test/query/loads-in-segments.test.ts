@@ -170,6 +170,21 @@ t.test("who reads other columns does not see an update of many rows, and its own
   await loaded.close();
 });
 
+t.test("a load that replaces a single change of another column does not hide it", async (t) => {
+  const loaded = await Loaded.open(t);
+  await loaded.insert(1, ROWS);
+  await loaded.apply();
+  await loaded.built();
+  await loaded.side.run(0, "UPDATE g SET c = 'alone' WHERE a = 13");
+  await loaded.apply();
+  await loaded.side.run(0, "UPDATE g SET b = 2 WHERE a % 10 = 3");
+  await loaded.apply();
+  t.ok(loaded.table!.entries.loadBytes > 0, "the load was noted as it is");
+  t.equal(await loaded.side.run(1, "SELECT count(*), sum(a) FROM g WHERE c = 'alone'"), "[1,13]");
+  t.equal(await loaded.side.run(1, "SELECT count(*) FROM g WHERE b = 2"), `[${ROWS / 10}]`);
+  await loaded.close();
+});
+
 t.test("what a build has put into segments is forgotten, and what came meanwhile is not", async (t) => {
   // So little memory that the first changes are worth a build.
   const loaded = await Loaded.open(t, STORED, 2_000_000);
