@@ -56,7 +56,12 @@ export class NewerWrites implements OrderedEntries<Operation> {
 
   /** At most: a key of several loads counts for each of them. */
   get size(): number {
-    return this.loads.reduce((sum, { pieces }) => sum + lengthOf(pieces), this.singles.size);
+    return this.singles.size + this.loadSize;
+  }
+
+  /** Writes of loads. */
+  get loadSize(): number {
+    return this.loads.reduce((sum, { pieces }) => sum + lengthOf(pieces), 0);
   }
 
   /** Memory of the writes of loads, roughly. */

@@ -6,6 +6,7 @@
  */
 
 import { prefixEnd } from "../../../storage/keys.js";
+import { LOAD_WRITE_BYTES } from "../../../storage/load.js";
 import { NewerWrites } from "../../../storage/newer-writes.js";
 import { type Operation, sizeOf } from "../../../storage/operation.js";
 import { keyText } from "../../../storage/ordered-map.js";
@@ -127,6 +128,11 @@ export class TableSegments implements NewerEntries {
     return bytes;
   }
 
+  /** How much there is to merge, as the memory that all of it would take as single writes. */
+  get bytesToMerge(): number {
+    return this.entryBytes + (ENTRY_BYTES - LOAD_WRITE_BYTES) * this.entries.loadSize;
+  }
+
   /** What is newer, for who reads these columns. */
   read(columns: readonly number[]): NewerEntries {
     return { entries: this.entries, columns };
@@ -187,8 +193,7 @@ export class TableSegments implements NewerEntries {
   /** The same of all of a load's part, whose keys rise. `touched`: called with each segment that has some of them. */
   appliedEach(part: LoadPart, touched: (segment: Segment) => void): number {
     const { run, bytes, length } = part;
-    // As of a single write: that it takes less makes up for what the run keeps of writes that were forgotten.
-    const bytesEach = ENTRY_BYTES + Math.ceil(bytes / length);
+    const bytesEach = LOAD_WRITE_BYTES + Math.ceil(bytes / length);
     let grown = 0;
     for (let from = part.from; from < part.to; ) {
       const text = keyText(run.keyOf(run.numberAt(from)));

@@ -52,8 +52,8 @@ function patienceWith({ isRead, hasRest, unreadBuilds }: TableSegments): number 
   return isRead || hasRest ? 1 : UNREAD_FACTOR ** Math.min(unreadBuilds, UNREAD_BUILDS_MAX);
 }
 
-function hasManyEntries({ entryBytes }: TableSegments, bytesMax: number): boolean {
-  return entryBytes > ENTRIES_SHARE * bytesMax;
+function hasManyEntries({ bytesToMerge }: TableSegments, bytesMax: number): boolean {
+  return bytesToMerge > ENTRIES_SHARE * bytesMax;
 }
 
 /**
