@@ -295,11 +295,17 @@ class ScanOperator implements Operator {
   private build(builder: SegmentBuilder): undefined {
     if (!builder.step()) return;
     this.builder = null;
+    const table = this.heldTable();
+    if (table === null) this.cache = null;
+    else this.open(table);
+  }
+
+  /** The table's segments, if they have all columns. */
+  private heldTable(): TableSegments | null {
     const { source, records } = this.program.segments!;
     const { layout } = records!;
-    const table = this.cache!.find(this.context.tenantNumber, layout, source);
-    if (table !== null && source.every((id) => table.holds(layout, id) === "yes")) this.open(table);
-    else this.cache = null;
+    const table = this.cache?.find(this.context.tenantNumber, layout, source) ?? null;
+    return table !== null && source.every((id) => table.holds(layout, id) === "yes") ? table : null;
   }
 
   /** Opens the table's segments; those with many changes are rebuilt first. */
@@ -373,12 +379,10 @@ class ScanOperator implements Operator {
 
   /** Segments in the gap have been made since the scan was opened: it goes on with them. */
   private opensAgain({ gte, lt }: Gap): boolean {
-    const { context, cache, program, threads } = this;
-    const { source, records } = program.segments!;
-    const table = cache?.find(context.tenantNumber, records!.layout, source) ?? null;
+    const { threads } = this;
+    const table = this.heldTable();
     if (table === null || table.segments === this.segments || !table.hasSegmentIn(keyText(gte), keyText(lt)))
       return false;
-    if (source.some((id) => table.holds(records!.layout, id) !== "yes")) return false;
     this.usedBefore += threads?.used ?? 0;
     threads?.close();
     this.threads = null;

@@ -358,7 +358,9 @@ export class TableBuilds {
     const { cache, turnsOf } = this.host.options;
     const turns = turnsOf(table.tenantNumber);
     for (const { from, to } of made) {
-      if (!table.dropped) cache.shrunk(table.forgetLoads(noted, { from, to }));
+      if (table.dropped) return;
+      cache.shrunk(table.forgetLoads(noted, { from, to }));
+      await giveWay(turns);
       let count = 0;
       for (const [text, operation] of noted.singlesFrom(from)) {
         if (text >= to || table.dropped) break;
@@ -385,8 +387,11 @@ export class TableBuilds {
     const entries = table.entries.clone();
     const isUnheld = (text: string) => table.segmentOf(text) === null && table.makingAt(text) === null;
     for (const { from, to } of spans) {
+      // Then its memory does not count any more.
+      if (table.dropped) return;
       const inside = table.segments.filter((segment) => segment.from < to && segment.to > from);
       for (const gap of gapsBetween(inside, from, to)) cache.shrunk(table.forgetLoads(entries, gap));
+      await giveWay(turns);
       let count = 0;
       for (const [text, operation] of entries.singlesFrom(from)) {
         if (text >= to || table.dropped) break;
