@@ -230,7 +230,7 @@ export class Cursor {
       return value;
     }
     throw sqlError("24000", `cursor "${name}" is not a simply updatable scan of table "${table}"`, {
-      hint: "Declare it for a query of that table alone, without grouping, whose rows have a primary key, or FOR UPDATE.",
+      hint: "Declare it for a query of that table alone, without grouping, or FOR UPDATE.",
     });
   }
 

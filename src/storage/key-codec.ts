@@ -212,6 +212,8 @@ function writeValue(type: SqlType, value: Value): void {
     case "varbit":
     case "macaddr":
     case "macaddr8":
+    case "xid8":
+    case "pg_lsn":
     case "name":
     case "hstore":
     case "ltree":
@@ -297,6 +299,8 @@ function readValue(type: SqlType, reader: KeyReader): Value {
     case "varbit":
     case "macaddr":
     case "macaddr8":
+    case "xid8":
+    case "pg_lsn":
     case "name":
     case "hstore":
     case "ltree":

@@ -129,6 +129,10 @@ export function payloadReader(type: SqlType): PayloadReader {
     case "multirange":
     case "tid":
     case "xid":
+    case "xid8":
+    case "pg_snapshot":
+    case "txid_snapshot":
+    case "pg_lsn":
     case "int2vector":
     case "oidvector":
     case "tsvector":

@@ -173,6 +173,10 @@ export function writeValue(type: SqlType, value: Value): void {
     case "multirange":
     case "tid":
     case "xid":
+    case "xid8":
+    case "pg_snapshot":
+    case "txid_snapshot":
+    case "pg_lsn":
     case "int2vector":
     case "oidvector":
     case "tsvector":

@@ -14,7 +14,8 @@ import { moneyToText } from "./money.js";
 import { inetText } from "./network.js";
 import { Numeric } from "./numeric.js";
 import { multirangeKeyOf, rangeInZone, rangeKeyOf } from "./range.js";
-import { charToText, fitNumeric, fitText, fromText, untypedToText } from "./text-format.js";
+import { charToText } from "./system-values.js";
+import { fitNumeric, fitText, fromText, untypedToText } from "./text-format.js";
 import { EMPTY_ARRAY, nestArray } from "./text-format-array.js";
 import {
   arrayOf,
@@ -37,6 +38,7 @@ import {
 } from "./values.js";
 import { variantFromJson, variantToJson, variantToPlain } from "./variant-format.js";
 import { fitVector, vectorOf, vectorToJson } from "./vector-text.js";
+import { lsnToText, transactionToText } from "./wide-numbers.js";
 
 /** JSON text of one cell, "null" for NULL. */
 export type JsonWriter = (value: Value) => string;
@@ -126,6 +128,8 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
     case "circle":
     case "tid":
     case "xid":
+    case "pg_snapshot":
+    case "txid_snapshot":
     case "int2vector":
     case "oidvector":
     case "uuid":
@@ -136,6 +140,10 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
       return quoted((value: Uint8Array) => `\\\\x${Buffer.from(value).toString("hex")}`);
     case "money":
       return quoted(moneyToText);
+    case "pg_lsn":
+      return quoted(lsnToText);
+    case "xid8":
+      return quoted(transactionToText);
     case "date":
       return quoted(dateToText);
     case "time":
@@ -262,6 +270,10 @@ export function plainWriter(type: SqlType, timeZone = "UTC"): PlainWriter {
       return type.fields === undefined ? plainUntyped : plainRecord(type.fields, timeZone);
     case "money":
       return printed(moneyToText);
+    case "pg_lsn":
+      return printed(lsnToText);
+    case "xid8":
+      return printed(transactionToText);
     case "date":
       return printed(dateToText);
     case "time":

@@ -216,21 +216,37 @@ export function networkFromKey(key: Uint8Array): string {
 /** Six bytes, or eight for macaddr8, which also takes six (ff:fe in the middle). Throws 22P02. */
 export function macFromText(type: "macaddr" | "macaddr8", text: string): string {
   const source = text.trim().toLowerCase();
-  const count = type === "macaddr" ? 6 : 8;
+  const bytes = type === "macaddr" ? sixBytes(source) : bytesBetween(source);
+  if (bytes.length === 6 && type === "macaddr8") bytes.splice(3, 0, "ff", "fe");
+  if (bytes.length === (type === "macaddr" ? 6 : 8)) return bytes.join(":");
+  throw sqlError("22P02", `invalid input syntax for type ${type}: "${text}"`);
+}
+
+/** Of six bytes as eight, or the other way round. Throws 22003. */
+export function macOfLength(type: string, mac: string): string {
+  if (type === "macaddr8") return macFromText(type, mac);
+  if (mac.slice(9, 14) === "ff:fe") return mac.slice(0, 9) + mac.slice(15);
+  throw sqlError("22003", "macaddr8 data out of range to convert to macaddr", {
+    hint: "Only addresses whose fourth and fifth bytes are FF and FE, as in xx:xx:xx:ff:fe:xx:xx:xx, have six bytes.",
+  });
+}
+
+/** Of two digits each, with one separator that may follow any of them. */
+function bytesBetween(source: string): string[] {
+  const [separator] = /[:.-]/.exec(source) ?? [];
+  const bytes = source.match(/[0-9a-f]{2}[:.-]?/g) ?? [];
+  const isWhole = bytes.join("") === source && bytes.every((byte) => byte.length === 2 || byte[2] === separator);
+  return isWhole ? bytes.map((byte) => byte.slice(0, 2)) : [];
+}
+
+/** As PostgreSQL has it: its separators lie behind each byte, behind the third, or behind every second one. */
+function sixBytes(source: string): string[] {
   const separated = /^[0-9a-f]{1,2}(?:([:-])[0-9a-f]{1,2}(?:\1[0-9a-f]{1,2})*)$/.test(source);
   const grouped =
     /^(?:[0-9a-f]{6}[:-][0-9a-f]{6}(?:[0-9a-f]{4})?|[0-9a-f]{4}([.-])[0-9a-f]{4}(?:\1[0-9a-f]{4}){1,2}|[0-9a-f]+)$/.test(
       source,
     );
-  const bytes = separated
-    ? source.split(/[:-]/).map((part) => part.padStart(2, "0"))
-    : grouped
-      ? (source.replace(/[:.-]/g, "").match(/../g) ?? [])
-      : [];
-  const odd = !separated && source.replace(/[:.-]/g, "").length % 2 !== 0;
-  if (odd || !(bytes.length === count || (count === 8 && bytes.length === 6))) {
-    throw sqlError("22P02", `invalid input syntax for type ${type}: "${text}"`);
-  }
-  const all = bytes.length === count ? bytes : [...bytes.slice(0, 3), "ff", "fe", ...bytes.slice(3)];
-  return all.join(":");
+  if (separated) return source.split(/[:-]/).map((part) => part.padStart(2, "0"));
+  const digits = grouped ? source.replace(/[:.-]/g, "") : "";
+  return digits.length % 2 === 0 ? (digits.match(/../g) ?? []) : [];
 }

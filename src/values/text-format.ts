@@ -26,6 +26,7 @@ import { Numeric } from "./numeric.js";
 import { type Bound, multirangeKeyOf, rangeInZone, rangeKeyOf } from "./range.js";
 import { rangeValueFromText } from "./range-input.js";
 import { sparseFromText } from "./sparse-vector.js";
+import { charToText, systemValueFromText } from "./system-values.js";
 import { type ArrayDelimiter, arrayFromText, arrayToText } from "./text-format-array.js";
 import { recordFromText, recordToText } from "./text-format-record.js";
 import { regConfigFromText } from "./text-search-configs.js";
@@ -41,17 +42,10 @@ import {
 } from "./text-style.js";
 import { tsQueryFromText } from "./ts-query.js";
 import { tsVectorFromText } from "./ts-vector.js";
-import {
-  type Interval,
-  Json,
-  type SqlArray,
-  type SqlType,
-  type SystemTypeName,
-  type TimeTz,
-  type Value,
-} from "./values.js";
+import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "./values.js";
 import { variantToText } from "./variant-format.js";
 import { vectorFromText, vectorToText } from "./vector-text.js";
+import { lsnToText, transactionToText } from "./wide-numbers.js";
 
 /** Precision and scale out of the modifier of a numeric type; the scale may be negative. */
 export function numericModifier(modifier: number): { precision: number; scale: number } {
@@ -119,6 +113,10 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC", style?: Te
       return charToText(value as string);
     case "money":
       return moneyToText(value as number | bigint);
+    case "pg_lsn":
+      return lsnToText(value as string);
+    case "xid8":
+      return transactionToText(value as string);
     case "variant":
       return variantToText(value);
     case "void":
@@ -266,10 +264,14 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
       return rangeValueFromText(type, text, (subtype, bound) => fromText(subtype, bound, clock) as Bound);
     case "tid":
     case "xid":
+    case "xid8":
+    case "pg_snapshot":
+    case "txid_snapshot":
+    case "pg_lsn":
     case "int2vector":
     case "oidvector":
     case "char":
-      return systemValueFromText(type.name, text);
+      return systemValueFromText(type.name, text, (name, part) => String(integerFromText(name, part)));
     case "json":
       return new Json(checkJson(text), text);
     case "jsonb":
@@ -418,48 +420,6 @@ function floatFromText(name: "float4" | "float8", text: string): number {
       return Number.NEGATIVE_INFINITY;
     default:
       throw invalid(display, text);
-  }
-}
-
-/** The first byte of the text, or the byte that three octal digits behind a backslash name. */
-function charFromText(text: string): string {
-  const octal = /^\\([0-3][0-7]{2})$/.exec(text);
-  const byte = octal === null ? Buffer.from(text.slice(0, 2))[0] : Number.parseInt(octal[1] as string, 8);
-  return charOfByte(byte ?? 0);
-}
-
-/** The value of type "char" of a byte. */
-export function charOfByte(byte: number): string {
-  return byte === 0 ? "" : String.fromCharCode(byte);
-}
-
-/** A byte above 127 is printed as three octal digits. */
-export function charToText(value: string): string {
-  return value > "\x7f" ? `\\${value.charCodeAt(0).toString(8)}` : value;
-}
-
-/** A place in a table, a transaction's number, or numbers between blanks. */
-function systemValueFromText(name: SystemTypeName, text: string): string {
-  const source = text.trim();
-  switch (name) {
-    case "tid": {
-      const place = /^\(\s*(\d+)\s*,\s*(\d+)\s*\)$/.exec(source);
-      if (place === null || Number(place[1]) > 0xffffffff || Number(place[2]) > 0xffff) throw invalid("tid", text);
-      return `(${Number(place[1])},${Number(place[2])})`;
-    }
-    case "xid":
-      return String(integerFromText("oid", text));
-    case "char":
-      return charFromText(text);
-    default: {
-      const member = name === "int2vector" ? "int2" : "oid";
-      return source === ""
-        ? ""
-        : source
-            .split(/\s+/)
-            .map((part) => String(integerFromText(member, part)))
-            .join(" ");
-    }
   }
 }
 

@@ -29,6 +29,8 @@
  * | hstore                        | string: as PostgreSQL prints it, see hstore.ts                                  |
  * | ltree lquery ltxtquery        | string: as PostgreSQL prints it, see ltree.ts                                   |
  * | tid xid int2vector oidvector  | the same                                                                        |
+ * | xid8 pg_lsn                   | string: 16 hexadecimal digits, see wide-numbers.ts                              |
+ * | pg_snapshot txid_snapshot     | string: as PostgreSQL prints it, see wide-numbers.ts                            |
  * | tsvector tsquery              | string: as PostgreSQL prints it, see ts-vector.ts, ts-query.ts                  |
  * | regconfig                     | string: the name of a text search configuration                                 |
  * | "char"                        | string of one character up to U+00FF, which stands for a byte; empty: the byte 0 |
@@ -119,7 +121,16 @@ export type MultirangeName =
 export type OwnRangeName = "range" | "multirange";
 
 /** Types of system catalogs, which can be stored, read and printed. */
-export type SystemTypeName = "tid" | "xid" | "int2vector" | "oidvector" | "char";
+export type SystemTypeName =
+  | "tid"
+  | "xid"
+  | "xid8"
+  | "pg_snapshot"
+  | "txid_snapshot"
+  | "pg_lsn"
+  | "int2vector"
+  | "oidvector"
+  | "char";
 
 /** Interned: two equal types are the same object, so `===` compares types. Make them with the functions below. */
 export interface SqlType {

@@ -4,6 +4,16 @@
  * time, so that the processor need not wait for one addition before it begins the next. Pure.
  */
 
+/** Number by number, a shorter one before those that go on: the order in which vectors are sorted. */
+export function compareVectors(a: Float32Array, b: Float32Array): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const order = a[i]! - b[i]!;
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
 /** Σ aᵢ·bᵢ */
 export function innerProduct(a: Float32Array, b: Float32Array): number {
   const { length } = a;

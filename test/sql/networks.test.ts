@@ -42,7 +42,7 @@ t.test("inet and cidr", (t) =>
 t.test("macaddr, macaddr8", (t) =>
   checkStatements(t, [
     [
-      "select '08002b010203'::macaddr, '08-00-2b-01-02-03'::macaddr, '0800.2b01.0203'::macaddr, '8:0:2b:1:2:3'::macaddr8",
+      "select '08002b010203'::macaddr, '08-00-2b-01-02-03'::macaddr, '0800.2b01.0203'::macaddr, '08002b:010203'::macaddr8",
       ["08:00:2b:01:02:03|08:00:2b:01:02:03|08:00:2b:01:02:03|08:00:2b:ff:fe:01:02:03"],
     ],
     [

@@ -8,6 +8,7 @@ import type { TableDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { administers, type CallerBounds, callerBounds } from "../../protocol/identity.js";
 import type { Plan } from "../../query/plan/plan.js";
+import { tablesOf } from "../../query/plan/read-tables.js";
 import { noteReads } from "../../session/data-audit.js";
 import { convertParameters } from "../../session/run-program.js";
 import { Session } from "../../session/session.js";
@@ -23,7 +24,6 @@ import type { ChangeForm } from "./change-form.js";
 import type { FollowingRequest, LiveOutput, SubscriptionHost, Way } from "./contract.js";
 import { QueryDelta } from "./query-delta.js";
 import { QueryGroup } from "./query-group.js";
-import { tablesOf } from "./query-tables.js";
 import { conditionContext } from "./row-program.js";
 
 export interface QueryRequest {

@@ -11,7 +11,8 @@ import { checkedDate, checkedTimestamp, DAY_MICROS } from "../../values/datetime
 import { networkOf, networkValue } from "../../values/network.js";
 import type { Numeric } from "../../values/numeric.js";
 import { isRangeType } from "../../values/range.js";
-import { charOfByte, fitNumeric, fromText, toText } from "../../values/text-format.js";
+import { charOfByte } from "../../values/system-values.js";
+import { fitNumeric, fromText, toText } from "../../values/text-format.js";
 import { checkArraySize, sqlArray } from "../../values/text-format-array.js";
 import type { Interval, SqlArray, SqlType, TimeTz, Value } from "../../values/values.js";
 import { checkedVector } from "../../values/vector-text.js";
@@ -99,6 +100,8 @@ const PLAIN_WRITERS: Partial<Record<SqlType["name"], ValueWriter>> = {
   int4: (writer, value) => writer.int32(value as number),
   oid: (writer, value) => writer.uint32(value as number),
   xid: (writer, value) => writer.uint32(Number(value)),
+  xid8: (writer, value) => writer.bytes(Buffer.from(value as string, "hex")),
+  pg_lsn: (writer, value) => writer.bytes(Buffer.from(value as string, "hex")),
   int8: (writer, value) => writer.int64(value as number | bigint),
   money: (writer, value) => writer.int64(value as number | bigint),
   float4: (writer, value) => writer.float32(value as number),
@@ -284,6 +287,9 @@ function textOf(type: SqlType, fields: MessageFields): string {
       return readName(fields);
     case "xid":
       return String(fields.uint32());
+    case "xid8":
+    case "pg_lsn":
+      return fields.view(8).toString("hex");
     default:
       // Otherwise text, names, enums, json.
       return geometricText(type, fields) ?? textFromBinary(type, fields) ?? fields.text(fields.left);

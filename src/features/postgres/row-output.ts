@@ -177,6 +177,8 @@ const SIZES: Partial<Record<SqlType["name"], number>> = {
   enum: 4,
   macaddr: 6,
   macaddr8: 8,
+  xid8: 8,
+  pg_lsn: 8,
   point: 16,
   lseg: 32,
   box: 32,

@@ -77,6 +77,8 @@ const CASTS: Partial<Record<TypeName, Partial<Record<TypeName, CastContext>>>> =
   inet: { cidr: "assignment" },
   cidr: { inet: "implicit" },
   macaddr: { macaddr8: "implicit" },
+  macaddr8: { macaddr: "implicit" },
+  xid8: { xid: "explicit" },
   point: { box: "assignment" },
   lseg: { point: "explicit" },
   path: { polygon: "assignment" },

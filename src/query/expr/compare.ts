@@ -25,6 +25,7 @@ import { compareSparse } from "../../values/sparse-vector.js";
 import { compareTsQueries } from "../../values/ts-query.js";
 import { compareTsVectors } from "../../values/ts-vector.js";
 import type { Interval, Json, SqlArray, SqlType, TimeTz, Value } from "../../values/values.js";
+import { compareVectors } from "../../values/vector-math.js";
 import { compareVariants, variantKey } from "./variant-order.js";
 
 export type Comparator = (a: Value, b: Value) => number;
@@ -77,6 +78,10 @@ export function comparatorOf(type: SqlType): Comparator {
     case "polygon":
     case "circle":
     case "xid":
+    case "xid8":
+    case "pg_snapshot":
+    case "txid_snapshot":
+    case "pg_lsn":
     case "int2vector":
     case "oidvector":
     case "regconfig":
@@ -201,15 +206,6 @@ function rangeComparator(name: RangeKey): Comparator {
 
 function multirangeComparator(name: MultirangeKey): Comparator {
   return (a, b) => compareMultiranges(rangesOf(name, a as string), rangesOf(name, b as string));
-}
-
-export function compareVectors(a: Float32Array, b: Float32Array): number {
-  const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    const order = compareFloats(a[i] as number, b[i] as number);
-    if (order !== 0) return order;
-  }
-  return a.length - b.length;
 }
 
 function arrayComparator(type: SqlType): Comparator {

@@ -96,6 +96,10 @@ const TYPES: Record<TypeName, TypeFacts> = {
   multirange: facts("R", "anymultirange", 4537, 0),
   tid: facts("U", "tid", 27, 1010),
   xid: facts("U", "xid", 28, 1011),
+  xid8: facts("U", "xid8", 5069, 271),
+  pg_lsn: facts("U", "pg_lsn", 3220, 3221),
+  pg_snapshot: facts("U", "pg_snapshot", 5038, 5039),
+  txid_snapshot: facts("U", "txid_snapshot", 2970, 2949),
   int2vector: facts("U", "int2vector", 22, 1006),
   oidvector: facts("U", "oidvector", 30, 1013),
   tsvector: facts("U", "tsvector", 3614, 3643),
@@ -113,7 +117,7 @@ export function categoryOf(type: SqlType): TypeCategory {
   return TYPES[type.name].category;
 }
 
-const UNORDERED: ReadonlySet<TypeName> = new Set(["json", "lquery", "ltxtquery"]);
+const UNORDERED: ReadonlySet<TypeName> = new Set(["json", "lquery", "ltxtquery", "pg_snapshot", "txid_snapshot"]);
 
 /** Whether the type's values can be sorted and compared; each of a record's fields has to. */
 export function hasOrder(type: SqlType): boolean {

@@ -9,6 +9,7 @@
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { isFunctionName, resolveFunction } from "../../query/expr/resolve.js";
+import { categoryOf } from "../../query/expr/types.js";
 import { bitsFromText } from "../../values/bit-string.js";
 import { isNamedOid } from "../../values/catalog-types.js";
 import { arrayOf, BIT, BOOL, INT4, type SqlType, UNKNOWN } from "../../values/values.js";
@@ -48,6 +49,7 @@ import {
   commonTypeOf,
   constant,
   resolveUnknown,
+  typeName,
   withPosition,
 } from "./coerce.js";
 import { aggregatesMeant } from "./made-aggregate.js";
@@ -346,6 +348,9 @@ function bindCollate(input: Expr, collation: string, position: number): Expr {
   if (!["C", "POSIX", "default", "ucs_basic"].includes(collation)) {
     const message = `collation "${collation}" for encoding "UTF8" does not exist`;
     throw sqlError("42704", message, { position });
+  }
+  if (!["S", "X"].includes(categoryOf(input.type.element ?? input.type))) {
+    throw sqlError("42804", `collations are not supported by type ${typeName(input.type)}`, { position });
   }
   return input;
 }

@@ -115,7 +115,9 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
   }
   const clause = scope.locks?.clauseFor(node) ?? null;
   const isOfCursor = binding.cursorTables !== null && scope.isOutermost && (clause !== null || scope.isOfOneItem);
-  const isAsked = binding.env.keyedTables?.has(table.id) === true || (isOfCursor && isInherited(table, name));
+  const isAsked =
+    binding.env.keyedTables?.has(table.id) === true ||
+    (isOfCursor && (table.primaryKey === null || isInherited(table, name)));
   const rowKey = clause !== null || samplesByKey(sample) || isAsked;
   const rows = readableRows(table, { ...node, rowKey, ...(clause === null && { locks: false as const }) }, binding);
   if (clause !== null) scope.locks!.add(clause, rows.rowKey!);

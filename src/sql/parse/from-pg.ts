@@ -350,17 +350,27 @@ function explain(node: ExplainStmt, c: Conversion, position: number): ExplainSta
     const message = `unrecognized value for EXPLAIN option "format": "${wanted?.value}"`;
     throw sqlError("22023", message, { position: wanted?.position ?? position });
   }
-  const explained = statement(node.query!, c, position);
+  const analyze = flag("analyze");
   return {
     kind: "explain",
-    // Of a cursor, its query.
-    statement: explained.kind === "declare cursor" ? { kind: "select", query: explained.query, position } : explained,
-    analyze: flag("analyze"),
+    statement: whatIsPlanned(statement(node.query!, c, position), analyze),
+    analyze,
     verbose: flag("verbose"),
     format,
     options,
     position,
   };
+}
+
+/** Of a cursor, and of a table that a query fills, the query. */
+function whatIsPlanned(explained: StatementNode, analyze: boolean): StatementNode {
+  const { kind, position } = explained;
+  if (kind === "declare cursor") return { kind: "select", query: explained.query, position };
+  if (kind !== "create table as" && kind !== "create table as execute") return explained;
+  if (analyze) {
+    throw sqlError("0A000", "EXPLAIN ANALYZE makes no table", { position, hint: "Have it run the query alone." });
+  }
+  return kind === "create table as" ? { kind: "select", query: explained.query, position } : explained.execute;
 }
 
 const TRANSACTION_ACTIONS: Record<string, TransactionStatement["action"]> = {

@@ -191,6 +191,8 @@ t.test("bytes that are none of the type are refused", async (t) => {
     [V.INET, "0221000401020304"],
     [V.MACADDR, "0102030405060708"],
     [V.typeOf("macaddr8"), "01020304050607"],
+    [V.typeOf("pg_lsn"), "01020304050607"],
+    [V.typeOf("xid8"), "010203040506070809"],
     [V.typeOf("point"), "3ff0000000000000"],
     [V.typeOf("point"), "3ff00000000000003ff00000000000003ff0000000000000"],
     [V.typeOf("circle"), "3ff00000000000003ff0000000000000"],

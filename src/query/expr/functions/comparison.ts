@@ -109,6 +109,8 @@ const ORDERED = [
   CHAR,
   LTREE,
   typeOf("tid"),
+  typeOf("xid8"),
+  typeOf("pg_lsn"),
   ...Object.values(RANGES),
   ...Object.values(MULTIRANGES),
 ];

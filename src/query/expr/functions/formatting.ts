@@ -45,17 +45,24 @@ function toTimestamp(context: EvalContext, text: string, format: string): number
   return offset === null ? instantOf(micros, context.timeZone) : checkedTimestamp(micros - offset * SECOND_MICROS);
 }
 
+function formatInZone(micros: number, format: string, timeZone: string): string | null {
+  const zone = { name: timeZone, offset: offsetAt(timeZone, micros) };
+  return formatTimestamp(localMicros(micros, timeZone), format, zone);
+}
+
 export const FORMATTING: readonly ScalarFunction[] = [
   ...[INT4, INT8, FLOAT4, FLOAT8, NUMERIC].map(numberToChar),
+  contextFn(
+    "timeofday",
+    [],
+    TEXT,
+    ({ timeZone }) => formatInZone(Date.now() * 1000, "Dy Mon DD HH24:MI:SS.US YYYY TZ", timeZone),
+    { volatility: "volatile" },
+  ),
   fn("to_char", [TIMESTAMP, TEXT], TEXT, (micros: number, format: string) => formatTimestamp(micros, format)),
   fn("to_char", [INTERVAL, TEXT], TEXT, formatInterval),
   contextFn("to_char", [TIMESTAMPTZ, TEXT], TEXT, (context, micros: number, format: string) =>
-    Number.isFinite(micros)
-      ? formatTimestamp(localMicros(micros, context.timeZone), format, {
-          name: context.timeZone,
-          offset: offsetAt(context.timeZone, micros),
-        })
-      : null,
+    Number.isFinite(micros) ? formatInZone(micros, format, context.timeZone) : null,
   ),
   fn("to_number", [TEXT, TEXT], NUMERIC, parseNumber),
   fn(

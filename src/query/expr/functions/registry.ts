@@ -23,6 +23,7 @@ import { FUZZY_FUNCTIONS } from "./fuzzy-texts.js";
 import { GENERATION_FUNCTIONS } from "./generation.js";
 import { GEOMETRY_FUNCTIONS, GEOMETRY_OPERATORS } from "./geometry.js";
 import { GRAPH_FUNCTIONS, VARIANT_OPERATORS } from "./graphs.js";
+import { HASH_FUNCTIONS } from "./hashes.js";
 import { HSTORE_FAMILIES, HSTORE_FUNCTIONS, HSTORE_OPERATOR_FAMILIES, HSTORE_OPERATORS } from "./hstore.js";
 import { JSON_FUNCTIONS, JSON_OPERATORS } from "./json.js";
 import { JSON_FAMILIES } from "./json-building.js";
@@ -47,6 +48,7 @@ import { RANGE_AGGREGATES, RANGE_FUNCTIONS, RANGE_OPERATORS } from "./ranges.js"
 import { STATISTICS } from "./statistics.js";
 import { TEXT_FAMILIES, TEXT_FUNCTIONS, TEXT_OPERATOR_FAMILIES, TEXT_OPERATORS } from "./text.js";
 import { TEXT_SEARCH_FUNCTIONS } from "./text-search.js";
+import { LOG_PLACE_OPERATORS, TRANSACTION_ID_FUNCTIONS } from "./transaction-ids.js";
 import { TRIGRAM_FUNCTIONS, TRIGRAM_OPERATORS } from "./trigrams.js";
 import { TS_FUNCTIONS, TS_OPERATORS } from "./ts-functions.js";
 import { TS_HEADLINES } from "./ts-headlines.js";
@@ -136,6 +138,12 @@ export const CHAPTERS: readonly Chapter[] = [
   { title: "Graph functions and operators", functions: GRAPH_FUNCTIONS, operatorFamilies: VARIANT_OPERATORS },
   { title: "Bit string functions and operators", functions: BIT_FUNCTIONS, operators: BIT_OPERATORS },
   { title: "Functions and operators of money", functions: MONEY_FUNCTIONS, operators: MONEY_OPERATORS },
+  { title: "Hash functions", functions: HASH_FUNCTIONS },
+  {
+    title: "Numbers of transactions, and places in a log",
+    functions: TRANSACTION_ID_FUNCTIONS,
+    operators: LOG_PLACE_OPERATORS,
+  },
   { title: "Network address functions and operators", functions: NETWORK_FUNCTIONS, operators: NETWORK_OPERATORS },
   { title: "Trigram functions and operators (pg_trgm)", functions: TRIGRAM_FUNCTIONS, operators: TRIGRAM_OPERATORS },
   { title: "Likeness of words (fuzzystrmatch)", functions: FUZZY_FUNCTIONS },

@@ -12,6 +12,7 @@ import { OWN_RANGE_TABLES } from "./own-ranges.js";
 import { RANGE_TABLES } from "./ranges.js";
 import { EXPANDED_ARRAYS, SERIES, SUBSCRIPTS } from "./series.js";
 import { SET_FAMILIES, SETS } from "./sets.js";
+import { SNAPSHOT_TABLE_FUNCTIONS } from "./transaction-ids.js";
 import { TS_TABLES } from "./ts-tables.js";
 
 const functions = new Map<string, TableFunction[]>();
@@ -32,6 +33,7 @@ for (const fn of [
   ...RANGE_TABLES,
   ...CITEXT_TABLES,
   ...HSTORE_TABLES,
+  ...SNAPSHOT_TABLE_FUNCTIONS,
 ])
   add(functions, fn);
 for (const family of [SUBSCRIPTS, EXPANDED_ARRAYS, ...SET_FAMILIES, ...OWN_RANGE_TABLES]) add(families, family);

@@ -22,7 +22,7 @@ import { trimBlanks } from "../compare.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { listInTurns } from "../list-in-turns.js";
 import { quoteIdentifier, quoteLiteral } from "../print.js";
-import { aliases, contextFn, type FunctionFamily, family, fn, op } from "./define.js";
+import { aliases, contextFn, type FunctionFamily, family, fn, op, taking } from "./define.js";
 import { formatText } from "./format-text.js";
 import { bounded, checkLength, joinedTexts } from "./text-length.js";
 
@@ -174,6 +174,12 @@ function replaced(text: string, from: string, to: string): string {
   }
   // A dollar in the replacement means itself.
   return text.replaceAll(from, to.replaceAll("$", "$$$$"));
+}
+
+/** Throws 22023. */
+function normalized(text: string, form: string): string {
+  if (!/^nfk?[cd]$/i.test(form)) throw sqlError("22023", `invalid normalization form: ${form}`);
+  return text.normalize(form.toUpperCase());
 }
 
 function reversed(text: string): string {
@@ -377,7 +383,12 @@ const CASE_AND_LENGTH: readonly ScalarFunction[] = [
     fn("upper", [TEXT], TEXT, (text: string) => text.toUpperCase()),
   ),
   fn("initcap", [TEXT], TEXT, initcap, { nanosPerUnit: 120 }),
-  fn("normalize", [TEXT], TEXT, (text: string) => text.normalize(), { nanosPerUnit: 30 }),
+  ...taking(30, [
+    fn("normalize", [TEXT], TEXT, (text: string) => text.normalize()),
+    fn("normalize", [TEXT, TEXT], TEXT, normalized),
+    fn("is_normalized", [TEXT], BOOL, (text: string) => text === text.normalize()),
+    fn("is_normalized", [TEXT, TEXT], BOOL, (text: string, form: string) => text === normalized(text, form)),
+  ]),
   fn("reverse", [TEXT], TEXT, reversed),
 ];
 

@@ -16,7 +16,7 @@ import {
   sparseToText,
 } from "../../../values/sparse-vector.js";
 import { BIT, FLOAT8, HALFVEC, INT4, SPARSEVEC, type SqlType } from "../../../values/values.js";
-import { compareVectors } from "../compare.js";
+import { compareVectors } from "../../../values/vector-math.js";
 import type { ScalarFunction } from "../expr.js";
 import { type FunctionFamily, family, fn, op } from "./define.js";
 import { vectorConcatenation, vectorFunctions, vectorOperators } from "./vector.js";

@@ -2,10 +2,9 @@
 import { sqlError } from "../../../protocol/errors.js";
 import { asHalves, roundHalf } from "../../../values/half-vector.js";
 import { BIT, FLOAT8, HALFVEC, INT4, type SqlType, VECTOR } from "../../../values/values.js";
-import { norm, normalized } from "../../../values/vector-math.js";
+import { compareVectors, norm, normalized } from "../../../values/vector-math.js";
 import { METRIC_ENTRIES } from "../../../values/vector-metric.js";
 import { checkDimensions, noDimension, vectorOf } from "../../../values/vector-text.js";
-import { compareVectors } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
 import { aliases, type FunctionFamily, family, fn, op } from "./define.js";
 

@@ -1,7 +1,7 @@
-/** Finds the tables that a plan reads, subqueries included. Called for queries that are followed. */
+/** Finds the tables that a plan reads, subqueries included: of queries that are followed, and of views to be locked. */
 import type { TableDef } from "../../catalog/table.js";
-import type { Plan } from "../../query/plan/plan.js";
-import { childrenOf, subqueriesOf } from "../../query/plan/walk.js";
+import type { Plan } from "./plan.js";
+import { childrenOf, subqueriesOf } from "./walk.js";
 
 export function tablesOf(plan: Plan, into = new Map<number, TableDef>()): ReadonlyMap<number, TableDef> {
   if ("table" in plan && plan.table !== undefined && "columns" in plan.table) into.set(plan.table.id, plan.table);
