@@ -2,10 +2,12 @@
  * Brings what a replicated log holds into this node's own commit log, in order and each commit once. Used by an owner
  * for its own appends once they are acknowledged, and by whoever opens a partition for those of the owners before.
  */
+
 import { DbError } from "../protocol/errors.js";
-import type { Commit, CommitParts } from "../storage/commit-log.js";
+import type { Commit } from "../storage/commit-log.js";
 import type { CopyLog } from "../storage/followed-log.js";
 import { type LogRecord, RECORD_KIND, readHead, readPartsKey, recordOf } from "../storage/log-record.js";
+import type { CommitParts } from "../storage/operation.js";
 import { CHAIN_START, damagedLog, type ReadAppend, readAppend } from "./log-append.js";
 import { comparePositions, type LogAppend, type LogService, type Position } from "./log-service.js";
 import { Turns } from "./turns.js";

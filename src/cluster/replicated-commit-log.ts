@@ -12,9 +12,9 @@ import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DbError } from "../protocol/errors.js";
 import type { OwnedMetrics } from "../protocol/messages.js";
-import type { CommitLog, CommitParts, LogEntry, PartsFiles } from "../storage/commit-log.js";
+import type { CommitLog, LogEntry, PartsFiles } from "../storage/commit-log.js";
 import { type Loggable, PARTS_IDS, partsKey, RECORD_KIND, recordBytes, writeRecord } from "../storage/log-record.js";
-import type { Operation } from "../storage/operation.js";
+import type { CommitParts, Operation } from "../storage/operation.js";
 import type { LoadPart } from "../storage/sorted-run.js";
 import { SYSTEM_CLOCK } from "./lease-memory.js";
 import { APPEND_HEADER_BYTES, damagedLog, writeAppend } from "./log-append.js";
@@ -144,12 +144,15 @@ export class ReplicatedCommitLog implements CommitLog {
     return { id: randomInt(1, PARTS_IDS), operations: 0 };
   }
 
-  appendPart(parts: CommitParts, operations: readonly Operation[] | LoadPart): void {
+  readonly partsDisk = null;
+
+  appendPart(parts: CommitParts, operations: readonly Operation[] | LoadPart): null {
     const record: Loggable = { sequence: this.last, micros: parts.id, operations };
     this.checkRoom(recordBytes(record), 1);
     if (!this.partsBegan.has(parts.id)) this.partsBegan.set(parts.id, this.last);
     this.push(encoded(RECORD_KIND.part, record), null, parts.id);
     parts.operations += operations.length;
+    return null;
   }
 
   filesOf(parts: CommitParts): PartsFiles | null {

@@ -5,15 +5,15 @@
  */
 
 import { DbError } from "../protocol/errors.js";
+import type { Disk } from "./disk.js";
 import type { FramedPart } from "./framed-part.js";
-import type { Operation } from "./operation.js";
+import type { CommitParts, Operation } from "./operation.js";
 import type { LoadPart } from "./sorted-run.js";
 
-/** Operations that are in the log ahead of the commit that they belong to. Made by `beginParts`. */
-export interface CommitParts {
-  readonly id: number;
-  /** The number of operations so far. */
-  operations: number;
+/** Where the frames (operation-frame.ts) of a part begin. */
+export interface PartPlace {
+  readonly path: string;
+  readonly position: number;
 }
 
 /** Where they stand (commit-parts.ts). */
@@ -93,7 +93,10 @@ export interface CommitLog {
    * count for nothing until a commit that names them is appended. Each part throws as `append` does.
    */
   beginParts(): CommitParts;
-  appendPart(parts: CommitParts, operations: readonly Operation[] | LoadPart): void;
+  /** Answers where the part is; null: not in a file, or not as it was given. */
+  appendPart(parts: CommitParts, operations: readonly Operation[] | LoadPart): PartPlace | null;
+  /** How the files of parts are read; null: `appendPart` tells no places. */
+  readonly partsDisk: Pick<Disk, "open" | "read" | "close"> | null;
   /** Where they stand; null: in no file. */
   filesOf(parts: CommitParts): PartsFiles | null;
   /** There will be no such commit. */

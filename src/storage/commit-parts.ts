@@ -2,11 +2,13 @@
  * The parts of a large commit where they stand in the commit log, for another thread, which may read them later than
  * the log would keep them.
  */
+
 import { linkSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { CommitParts, PartsFiles } from "./commit-log.js";
+import type { PartsFiles } from "./commit-log.js";
 import { fileDisk } from "./disk.js";
 import { RECORD_KIND } from "./log-record.js";
+import type { CommitParts } from "./operation.js";
 import { SegmentReader } from "./segment-reader.js";
 
 const CHUNK_BYTES = 1024 * 1024;

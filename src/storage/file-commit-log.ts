@@ -10,10 +10,10 @@ import { DbError } from "../protocol/errors.js";
 import {
   type Commit,
   type CommitLog,
-  type CommitParts,
   type LogEntry,
   LogLacks,
   lastMicrosOf,
+  type PartPlace,
   type PartsFiles,
 } from "./commit-log.js";
 import { type Disk, fileDisk } from "./disk.js";
@@ -25,6 +25,7 @@ import {
   type PartsReference,
   partsKey,
   RECORD_KIND,
+  RECORD_LEAST_BYTES,
   type RecordHead,
   recordBytes,
   segmentHeader,
@@ -41,7 +42,7 @@ import {
   segmentPath,
   wholeOperations,
 } from "./log-segment.js";
-import type { Operation } from "./operation.js";
+import type { CommitParts, Operation } from "./operation.js";
 import type { RecordSeal } from "./sealed-record.js";
 import { SegmentReader } from "./segment-reader.js";
 import type { LoadPart } from "./sorted-run.js";
@@ -152,12 +153,20 @@ export class FileCommitLog implements CommitLog {
     return { id: randomInt(1, PARTS_IDS), operations: 0 };
   }
 
-  appendPart(parts: CommitParts, operations: readonly Operation[] | LoadPart): void {
-    this.write(RECORD_KIND.part, [{ sequence: this.last, micros: parts.id, operations }]);
+  get partsDisk(): Disk | null {
+    return this.seal === null ? this.disk : null;
+  }
+
+  appendPart(parts: CommitParts, operations: readonly Operation[] | LoadPart): PartPlace | null {
+    const record = { sequence: this.last, micros: parts.id, operations };
+    this.write(RECORD_KIND.part, [record]);
+    const { path, length } = this.segments.at(-1)!;
     if (!this.parts.has(parts.id)) {
       this.parts.set(parts.id, { firstSegment: this.segments.at(-1)!.first, sequence: Number.POSITIVE_INFINITY });
     }
     parts.operations += operations.length;
+    const position = length - recordBytes(record) + RECORD_LEAST_BYTES;
+    return this.seal === null ? { path, position } : null;
   }
 
   filesOf(parts: CommitParts): PartsFiles | null {

@@ -87,6 +87,10 @@ export class FrozenTransaction implements Transaction {
     throw readsOnly();
   }
 
+  logAhead(): never {
+    throw readsOnly();
+  }
+
   /** Only writers ask. */
   greatestKey(): never {
     throw readsOnly();

@@ -3,10 +3,10 @@
  * afterwards (shard.ts). A commit's operations are in several maps, none of which is ever copied.
  */
 import type { CheckedTurns } from "../protocol/turns.js";
-import type { CommitLog, CommitParts } from "./commit-log.js";
+import type { CommitLog, PartPlace } from "./commit-log.js";
 import type { LargeCommitSizes } from "./large-commit-sizes.js";
 import type { LargeSource } from "./large-source.js";
-import { type Operation, sizeOf } from "./operation.js";
+import { type CommitParts, type Operation, sizeOf } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import { bytesOfPart, type OperationPart } from "./packed-operations.js";
 import type { WriteSet } from "./write-set.js";
@@ -39,20 +39,21 @@ export function* partsOf(
 
 /**
  * Writes operations into the log as parts of a future commit, giving the loop its turns; `checkOpen` throws if the
- * transaction has been ended.
+ * transaction has been ended. `written`: told where each part is.
  */
-async function writeParts(
+export async function writeParts(
   log: CommitLog,
   parts: CommitParts,
   writes: Iterable<OperationPart>,
   turns: CheckedTurns,
   checkOpen: () => void,
+  written: (part: OperationPart, place: PartPlace | null) => void = () => undefined,
 ): Promise<void> {
   let unsynced = 0;
   let syncing: Promise<void> | null = null;
   let isSynced = false;
   for (const part of writes) {
-    log.appendPart(parts, part);
+    written(part, log.appendPart(parts, part));
     unsynced += bytesOfPart(part);
     // Bit by bit, or the commit's own sync would hold up everybody's; some is written while the last one is synced.
     if (unsynced >= UNSYNCED_BYTES_MAX) await syncing;
@@ -71,7 +72,7 @@ async function writeParts(
   }
 }
 
-/** The same of all that a transaction has written. What comes later in the log counts. */
+/** The same of all that a transaction has written and is not among the parts. What comes later in the log counts. */
 export async function writeAhead(
   log: CommitLog,
   parts: CommitParts,
@@ -81,7 +82,8 @@ export async function writeAhead(
   checkOpen: () => void,
 ): Promise<void> {
   for (const load of writes.loads) {
-    await writeParts(log, parts, load.parts(sizes.stepOperations, sizes.stepBytes), turns, checkOpen);
+    const left = load.parts(sizes.stepOperations, sizes.stepBytes, parts);
+    await writeParts(log, parts, left, turns, checkOpen);
   }
   await writeParts(log, parts, partsOf(writes.orderingWrites(), sizes), turns, checkOpen);
 }

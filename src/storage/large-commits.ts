@@ -3,13 +3,12 @@
  * it, until there is something to do for it, or for their turn to make the next one. Owned by the shard.
  */
 import type { DbError } from "../protocol/errors.js";
-import type { CommitParts } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import { type LargeCommitSizes, sizesFor } from "./large-commit-sizes.js";
 import { LargeInEngine } from "./large-in-engine.js";
 import { anyPrefixOf, type LargeSource } from "./large-source.js";
 import type { LayeredEngine } from "./layered-engine.js";
-import type { CommitStamp, Operation } from "./operation.js";
+import type { CommitParts, CommitStamp, Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
 import type { ToldUnseen } from "./transaction-host.js";

@@ -7,12 +7,12 @@ import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX } from "../protocol/limits.js";
 import { keyLength } from "./key-writer.js";
 import { LoadRun } from "./load-run.js";
-import type { Operation } from "./operation.js";
+import type { CommitParts, Operation } from "./operation.js";
 import { keyText, type OrderedEntries, STOP_WALK } from "./ordered-map.js";
 import type { PackedRun } from "./packed-run.js";
 import { recordLength } from "./record-writer.js";
 import { type LoadPart, partsOfRun, type SortedRun } from "./sorted-run.js";
-import type { RunFile, StoredRun } from "./stored-run.js";
+import type { RunBytes, StoredRun } from "./stored-run.js";
 
 interface LoadWrite extends Operation {
   readonly text: string;
@@ -30,7 +30,7 @@ export class Load implements OrderedEntries<LoadWrite> {
   /** In its file. */
   private storedBytes = 0;
   /** Where runs are that are not in memory; null: all are. */
-  private file: RunFile | null = null;
+  private file: RunBytes | null = null;
   /** Writes that were looked up in the file and are asked for again. */
   private keptWrites: Map<string, LoadWrite> | null = null;
   /** Keys that were looked for in the file and are not there. */
@@ -67,8 +67,8 @@ export class Load implements OrderedEntries<LoadWrite> {
     this.runs.splice(place === -1 ? this.runs.length : place, 0, run);
   }
 
-  /** The load has these runs, whose prefixes are new to it, and closes the file in the end (`release`). */
-  takeStored(runs: readonly StoredRun[], file: RunFile): void {
+  /** The load has these runs, whose prefixes are new to it, and closes their file in the end (`release`). */
+  takeStored(runs: readonly StoredRun[], file: RunBytes): void {
     for (const { storedBytes } of runs) this.storedBytes += storedBytes;
     this.file = file;
     for (const run of runs) {
@@ -87,7 +87,7 @@ export class Load implements OrderedEntries<LoadWrite> {
     return this.file !== null;
   }
 
-  isIn(file: RunFile): boolean {
+  isIn(file: RunBytes): boolean {
     return this.file === file;
   }
 
@@ -175,9 +175,11 @@ export class Load implements OrderedEntries<LoadWrite> {
     return this.runs.every((run) => run.isSorted);
   }
 
-  /** All of it in order, so many operations and bytes at a time. */
-  *parts(operationsMax: number, bytesMax: number): IterableIterator<LoadPart> {
-    for (const run of this.runs) yield* partsOfRun(run, operationsMax, bytesMax);
+  /** All of it in order, so many operations and bytes at a time. `written`: without runs that are among these. */
+  *parts(operationsMax: number, bytesMax: number, written?: CommitParts): IterableIterator<LoadPart> {
+    for (const run of this.runs) {
+      if (written === undefined || run.parts !== written) yield* partsOfRun(run, operationsMax, bytesMax);
+    }
   }
 
   /** `wants`: tells by its prefix whether a run is of interest. */

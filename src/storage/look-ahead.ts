@@ -3,12 +3,13 @@
  * to be looked up within the commit's own turn. That then looks only for what was committed since. Made by
  * `prepareCommit` of a transaction, and owned by it.
  */
+
 import type { CheckedTurns } from "../protocol/turns.js";
-import type { CommitParts } from "./commit-log.js";
 import { batchesOf, inSteps } from "./in-steps.js";
 import type { KeyLocks } from "./key-locks.js";
 import type { LargeCommit } from "./large-source.js";
 import { Load } from "./load.js";
+import type { CommitParts } from "./operation.js";
 import type { SortedRun } from "./sorted-run.js";
 import type { RecentVersions, VersionedKey } from "./versions.js";
 

@@ -1,10 +1,11 @@
 /** A commit log that dies with the process, for tests and for shards that are configured to live in memory. */
-import { type Commit, type CommitLog, type CommitParts, type LogEntry, lastMicrosOf } from "./commit-log.js";
-import type { Operation } from "./operation.js";
+import { type Commit, type CommitLog, type LogEntry, lastMicrosOf } from "./commit-log.js";
+import type { CommitParts, Operation } from "./operation.js";
 import type { LoadPart } from "./sorted-run.js";
 
 export class MemoryCommitLog implements CommitLog {
   readonly takesAnySize = true;
+  readonly partsDisk = null;
   private entries: LogEntry[] = [];
   private trimmed = 0;
   private nextParts = 1;
@@ -38,10 +39,11 @@ export class MemoryCommitLog implements CommitLog {
     return { id, operations: 0 };
   }
 
-  appendPart(parts: CommitParts, operations: readonly Operation[] | LoadPart): void {
+  appendPart(parts: CommitParts, operations: readonly Operation[] | LoadPart): null {
     this.parts.get(parts.id)!.push(...operations);
     parts.operations += operations.length;
     this.count(operations);
+    return null;
   }
 
   filesOf(): null {

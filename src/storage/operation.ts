@@ -9,6 +9,13 @@ export interface CommitStamp {
   readonly mayRepeat?: boolean;
 }
 
+/** Operations that are in the log ahead of the commit that they belong to. Made by `CommitLog.beginParts`. */
+export interface CommitParts {
+  readonly id: number;
+  /** The number of operations so far. */
+  operations: number;
+}
+
 /** One change: a put, or a delete when `value` is null. */
 export interface Operation {
   readonly key: Uint8Array;

@@ -4,11 +4,10 @@
  * import needs no other note of it than the commit itself.
  */
 import { ROW_PREFIX_BYTES } from "../values/row-place.js";
-import type { CommitParts } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import type { FramedPart } from "./framed-part.js";
 import { isRowKey, keyAfter, prefixEnd, rowPrefix, SPACE, storageIdOf, tenantOfKey } from "./keys.js";
-import type { Operation } from "./operation.js";
+import type { CommitParts, Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 
 /** Rows that a large commit has brought into a range of a table where there were none. */

@@ -72,3 +72,23 @@ function ownOverlays({ writes, loads }: SnapshotView, range: KeyRange) {
   for (let i = loads.length - 1; i >= 0; i--) overlays.push(writeOverlay(loads[i]!, range));
   return overlays;
 }
+
+/** `inMemory`: the value if memory knows it, null when the key is absent; undefined when the engine must be asked. */
+export function valuesOf(
+  engine: Pick<Engine, "getMany">,
+  keys: readonly Uint8Array[],
+  inMemory: (key: Uint8Array) => Uint8Array | null | undefined,
+): (Uint8Array | undefined)[] {
+  const values = new Array<Uint8Array | undefined>(keys.length);
+  const missing: number[] = [];
+  for (let i = 0; i < keys.length; i++) {
+    const found = inMemory(keys[i]!);
+    if (found === undefined) missing.push(i);
+    else values[i] = found ?? undefined;
+  }
+  if (missing.length === keys.length) return engine.getMany(keys);
+  if (missing.length === 0) return values;
+  const stored = engine.getMany(missing.map((i) => keys[i]!));
+  for (let j = 0; j < missing.length; j++) values[missing[j]!] = stored[j];
+  return values;
+}

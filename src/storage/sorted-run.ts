@@ -4,7 +4,7 @@
  * without looking at each.
  */
 import type { Memory } from "./copy-bytes.js";
-import type { Operation } from "./operation.js";
+import type { CommitParts, Operation } from "./operation.js";
 
 export interface SortedRun {
   /** Tells it from others of this thread. */
@@ -14,6 +14,8 @@ export interface SortedRun {
   /** How many writes are deletions. */
   readonly deletions: number;
   readonly isSorted: boolean;
+  /** The log has all of it among these (runs-ahead.ts). Absent, or null: it does not. */
+  readonly parts?: CommitParts | null;
   /** Puts the writes in key order, those of one key in the order of adding; in steps (in-steps.ts). */
   sort(): Generator<undefined, void>;
   /** The number of the write at a place in key order. */

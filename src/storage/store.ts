@@ -6,7 +6,7 @@
 import type { LockStrength } from "../protocol/lock-strength.js";
 import type { Load } from "./load.js";
 import type { OrderedEntries } from "./ordered-map.js";
-import type { HeldBytes, RunFile } from "./stored-run.js";
+import type { BytesShare, HeldBytes, RunFile, RunLog } from "./stored-run.js";
 
 /** Keys from `gte` (inclusive) to `lt` (exclusive), in byte order; `reverse` walks from the end. */
 export interface KeyRange {
@@ -141,6 +141,11 @@ export interface Transaction {
    * committed, needed no more. `open`: makes the file, whose bytes count in `held`.
    */
   holdFile<F extends RunFile>(open: (held: HeldBytes) => F): F;
+  /**
+   * Takes sorted runs of new rows with the prefix into the log before the commit, and is held as such a file. Null: it
+   * cannot be. `shareOf`: counts its bytes.
+   */
+  logAhead(prefix: Uint8Array, shareOf: (held: HeldBytes) => BytesShare): RunLog | null;
   /** No key that begins with the prefix is greater; null: none does. Does not count as read. */
   greatestKey(prefix: Uint8Array): Uint8Array | null;
   delete(key: Uint8Array): void;

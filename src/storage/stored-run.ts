@@ -1,25 +1,51 @@
 /**
  * A sorted run of a load in a file (sorted-run.ts): for loads of more than memory is to hold. The file has its frames
  * in key order, in slabs that are read when somebody asks for a write of them; memory has the first and the last key of
- * each slab. Made of a run in memory or, by merging, of several stored ones. Owned by a Load, which closes the file.
+ * each slab. Made of a run in memory or, by merging, of several stored ones; or the file is the commit log's
+ * (runs-ahead.ts). Owned by a Load, which closes the file.
  */
+import type { CheckedTurns } from "../protocol/turns.js";
 import { allocateMemory, copyBytes, type Memory } from "./copy-bytes.js";
 import type { LoadRun } from "./load-run.js";
-import type { Operation } from "./operation.js";
+import type { CommitParts, Operation } from "./operation.js";
 import { FRAME_HEAD_BYTES, FRAME_KIND } from "./operation-frame.js";
 import { RunHead } from "./run-head.js";
 import { nextRunId, type SortedRun } from "./sorted-run.js";
 
-/** Where runs are stored. Owned by the loads that are in it. */
-export interface RunFile {
-  /** Bytes written. */
-  readonly length: number;
-  /** Appends. */
-  write(bytes: Uint8Array): void;
+/** Where runs are read. Owned by the loads that are in it. */
+export interface RunBytes {
   /** Fills `into` from `position`; answers how many bytes there were. Throws once it is closed. */
   read(into: Uint8Array, position: number): number;
   /** May be called twice. */
   close(): void;
+}
+
+/** Where runs are stored, unless the commit log has them. */
+export interface RunFile extends RunBytes {
+  /** Bytes written. */
+  readonly length: number;
+  /** Appends. */
+  write(bytes: Uint8Array): void;
+}
+
+/** The commit log, as a place of runs (runs-ahead.ts). */
+export interface RunLog extends RunBytes {
+  /** Bytes written. */
+  readonly length: number;
+  /** `firstNumber`: of the row of its first write, those of the others follow; null: not kept. */
+  write(run: LoadRun, firstNumber: number | null, turns: CheckedTurns): Promise<StoredRun>;
+}
+
+/** Counts bytes on disk; throws past a bound. */
+export interface BytesShare {
+  take(bytes: number): void;
+  giveBack(): void;
+}
+
+/** Where the number of each write's row is. */
+interface RunNumbers {
+  readonly file: RunBytes;
+  readonly position: number;
 }
 
 /** Counts the bytes of the files that a transaction holds. */
@@ -27,7 +53,7 @@ export interface HeldBytes {
   spilledBytes: number;
 }
 
-interface Slab {
+export interface Slab {
   /** Place of its first write. */
   readonly first: number;
   readonly count: number;
@@ -66,13 +92,15 @@ export class StoredRun implements SortedRun {
   /** Those that were read last, the newest first. */
   private readonly opened: OpenSlab[] = [];
 
-  private constructor(
+  /** Slabs in order, each of which is read when it is needed. */
+  constructor(
     readonly prefix: Uint8Array,
     private readonly slabs: readonly Slab[],
     readonly deletions: number,
-    private readonly file: RunFile,
-    /** Where the file has the number of each write's row; null: it has none. */
-    private readonly numbersAt: number | null,
+    readonly file: RunBytes,
+    /** The first one, if they count up with the places; null: there are none. */
+    private readonly numbers: RunNumbers | number | null,
+    readonly parts: CommitParts | null = null,
   ) {
     const last = slabs.at(-1);
     this.size = last === undefined ? 0 : last.first + last.count;
@@ -93,26 +121,31 @@ export class StoredRun implements SortedRun {
       from = to;
       yield;
     }
-    const numbersAt = rowOf === null ? null : yield* writeNumbers(file, run.size, rowOf);
-    return new StoredRun(run.prefix, writer.slabs, run.deletions, file, numbersAt);
+    const numbers = rowOf === null ? null : yield* writeNumbers(file, run.size, rowOf);
+    return new StoredRun(run.prefix, writer.slabs, run.deletions, file, numbers);
   }
 
   /**
-   * Of stored runs of the same file and prefix, in steps. None has a key twice. `twice`: told of keys that two of them
-   * have, with the places; null: none can be.
+   * Of stored runs of the same prefix, in steps. None has a key twice. `twice`: told of keys that two of them have,
+   * with the places; null: none can be. `fileOf`: where they go unless they only follow each other in one file.
    */
   static *merged(
     runs: readonly StoredRun[],
     twice: ((one: StoredRun, place: number, other: StoredRun, otherPlace: number) => void) | null,
+    fileOf: () => RunFile,
   ): Generator<undefined, StoredRun> {
     const parts = runs.filter(({ size }) => size > 0);
     const [first] = parts;
     if (first === undefined || parts.length === 1) return first ?? runs[0]!;
-    const { prefix, file } = first;
+    const { prefix } = first;
     let deletions = 0;
     for (const part of parts) deletions += part.deletions;
     const slabs = chained(parts);
-    if (slabs !== null) return new StoredRun(prefix, slabs, deletions, file, null);
+    if (slabs !== null) {
+      const isOne = parts.every((part) => part.parts === first.parts);
+      return new StoredRun(prefix, slabs, deletions, first.file, null, isOne ? first.parts : null);
+    }
+    const file = fileOf();
     const writer = new SlabWriter(file);
     const heads = parts.map((part) => new StoredHead(part, prefix.length));
     while (heads.length > 0) {
@@ -138,7 +171,7 @@ export class StoredRun implements SortedRun {
 
   /** Its writes have rows with numbers (`rowNumberAt`). */
   get hasNumbers(): boolean {
-    return this.numbersAt !== null;
+    return this.numbers !== null;
   }
 
   get ownSlabs(): readonly Slab[] {
@@ -153,8 +186,11 @@ export class StoredRun implements SortedRun {
 
   /** Of the row, as it was given to `of`. */
   rowNumberAt(place: number): number {
+    const { numbers } = this;
+    if (typeof numbers === "number") return numbers + place;
     const bytes = new Uint8Array(NUMBER_BYTES);
-    this.file.read(bytes, this.numbersAt! + NUMBER_BYTES * place);
+    const { file, position } = numbers!;
+    file.read(bytes, position + NUMBER_BYTES * place);
     return new DataView(bytes.buffer).getInt32(0, true);
   }
 
@@ -311,8 +347,9 @@ function isFull(bytes: number, count: number, frame: number): boolean {
   return bytes + frame > SLAB_BYTES || (count >= SLAB_WRITES && bytes >= FULL_BYTES);
 }
 
-/** The slabs of runs, each of which ends before the next one begins; null: they do not. */
+/** The slabs of runs in one file, each of which ends before the next one begins; null: they do not. */
 function chained(runs: readonly StoredRun[]): readonly Slab[] | null {
+  if (runs.some(({ file }) => file !== runs[0]!.file)) return null;
   const inOrder = [...runs].sort((a, b) => Buffer.compare(a.keyOf(0), b.keyOf(0)));
   const slabs: Slab[] = [];
   let first = 0;
@@ -325,7 +362,11 @@ function chained(runs: readonly StoredRun[]): readonly Slab[] | null {
   return slabs;
 }
 
-function* writeNumbers(file: RunFile, size: number, rowOf: (place: number) => number): Generator<undefined, number> {
+function* writeNumbers(
+  file: RunFile,
+  size: number,
+  rowOf: (place: number) => number,
+): Generator<undefined, RunNumbers> {
   const position = file.length;
   for (let from = 0; from < size; from += NUMBERS_AT_ONCE) {
     const some = new Int32Array(Math.min(NUMBERS_AT_ONCE, size - from));
@@ -333,7 +374,7 @@ function* writeNumbers(file: RunFile, size: number, rowOf: (place: number) => nu
     file.write(new Uint8Array(some.buffer));
     yield;
   }
-  return position;
+  return { file, position };
 }
 
 /** A function of its own: V8 makes slower code of loops that a generator pauses in. */

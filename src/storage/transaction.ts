@@ -16,9 +16,10 @@ import { findInLoads, type Load } from "./load.js";
 import { LookAhead, type PreparedCommit } from "./look-ahead.js";
 import type { MergedCursor } from "./merged-cursor.js";
 import { keyText } from "./ordered-map.js";
-import { correctionsOf, openCursor, type SnapshotView } from "./snapshot-view.js";
+import { RunsAhead } from "./runs-ahead.js";
+import { correctionsOf, openCursor, type SnapshotView, valuesOf } from "./snapshot-view.js";
 import type { Corrections, Cursor, KeyRange, NewerEntries, RangeFollower, Transaction } from "./store.js";
-import type { HeldBytes, RunFile } from "./stored-run.js";
+import type { BytesShare, HeldBytes, RunFile, RunLog } from "./stored-run.js";
 import type { ToldUnseen, TransactionHost } from "./transaction-host.js";
 import { ValidatedReads } from "./validated-reads.js";
 import { type Write, WriteSet } from "./write-set.js";
@@ -61,6 +62,8 @@ export class ShardTransaction implements Transaction {
   own: WriteSet | null = null;
   /** What is in the log already, and the writes since. */
   private prepared: PreparedCommit<Write> | null = null;
+  /** What it writes into the log before; null: nothing. */
+  private ahead: RunsAhead | null = null;
   /** What it holds against others; null: it takes nothing, and is validated at its commit. */
   private holder: KeyHolder | null = null;
   /** Whom to tell how it ended; null: nobody. */
@@ -123,18 +126,7 @@ export class ShardTransaction implements Transaction {
 
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
     this.checkOpen();
-    const values = new Array<Uint8Array | undefined>(keys.length);
-    const missing: number[] = [];
-    for (let i = 0; i < keys.length; i++) {
-      const found = this.inMemory(keys[i]!);
-      if (found === undefined) missing.push(i);
-      else values[i] = found ?? undefined;
-    }
-    if (missing.length === keys.length) return this.host.engine.getMany(keys);
-    if (missing.length === 0) return values;
-    const stored = this.host.engine.getMany(missing.map((i) => keys[i]!));
-    for (let j = 0; j < missing.length; j++) values[missing[j]!] = stored[j];
-    return values;
+    return valuesOf(this.host.engine, keys, (key) => this.inMemory(key));
   }
 
   scan(range: KeyRange): Cursor {
@@ -257,6 +249,12 @@ export class ShardTransaction implements Transaction {
     return this.writeSet.holdFile(open);
   }
 
+  logAhead(prefix: Uint8Array, shareOf: (held: HeldBytes) => BytesShare): RunLog | null {
+    this.checkWritable();
+    this.ahead ??= new RunsAhead(this.host, () => this.checkOpen());
+    return this.prepared === null ? this.ahead.begin(prefix, this.writeSet, shareOf) : null;
+  }
+
   attach(load: Load): void {
     this.checkWritable();
     this.writeSet.attach(load, (key, value) => this.write(key, value));
@@ -323,7 +321,7 @@ export class ShardTransaction implements Transaction {
       this.finish(ENDED);
       throw conflict;
     }
-    if (host.refusal !== null) this.refuseGrowth(host.refusal);
+    this.refuseGrowth();
     return this.succeeded(this.commitWrites());
   }
 
@@ -342,10 +340,11 @@ export class ShardTransaction implements Transaction {
   }
 
   /** Throws where the commit needs room. */
-  private refuseGrowth({ code, message }: NonNullable<TransactionHost<ShardTransaction>["refusal"]>): void {
-    if (this.own === null || this.own.growth <= 0) return;
+  private refuseGrowth(): void {
+    const { refusal } = this.host;
+    if (refusal === null || this.own === null || this.own.growth <= 0) return;
     this.finish(ENDED);
-    throw new DbError(code, message);
+    throw new DbError(refusal.code, refusal.message);
   }
 
   private commitWrites(): number {
@@ -373,8 +372,8 @@ export class ShardTransaction implements Transaction {
     if (!this.isLarge) return;
     await this.followed?.catchUp(turns);
     const { host, writeSet } = this;
-    if (host.refusal !== null) this.refuseGrowth(host.refusal);
-    const parts = host.log.beginParts();
+    this.refuseGrowth();
+    const parts = this.ahead?.take(writeSet.loads) ?? host.log.beginParts();
     const ahead = new LookAhead(writeSet, host, this.validFrom, this.unseen !== null);
     this.prepared = { parts, late: new Map(), ahead };
     await writeAhead(host.log, parts, writeSet, host.largeSizes, turns, () => this.checkOpen());
@@ -388,6 +387,7 @@ export class ShardTransaction implements Transaction {
   }
 
   private dropPrepared(): void {
+    this.ahead?.drop();
     if (this.prepared === null) return;
     this.host.log.dropParts(this.prepared.parts);
     this.prepared = null;

@@ -11,7 +11,7 @@ import { findInLoads, Load } from "./load.js";
 import type { PreparedCommit } from "./look-ahead.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { createOrderedMap, type OrderedMap } from "./ordered-map.js";
-import type { HeldBytes, RunFile } from "./stored-run.js";
+import type { HeldBytes, RunBytes } from "./stored-run.js";
 import type { RecentVersions } from "./versions.js";
 
 export interface Write extends Operation {
@@ -48,11 +48,11 @@ export class WriteSet {
   private savepoints: Savepoint[] = [];
   private nextSavepoint = 1;
   /** Where loads are, or were to be, that are not in memory. */
-  private files: RunFile[] = [];
+  private files: RunBytes[] = [];
   private readonly held: HeldBytes = { spilledBytes: 0 };
   /** Of what was rolled back: a cursor that is open may read them, or somebody may until the end. */
-  private leftForCursors: RunFile[] = [];
-  private readonly leftToEnd: RunFile[] = [];
+  private leftForCursors: RunBytes[] = [];
+  private readonly leftToEnd: RunBytes[] = [];
   /** A large commit has the loads from now on. */
   isKept = false;
   /** How to take back what was done outside of storage, with how many savepoints were set then. Oldest first. */
@@ -145,7 +145,7 @@ export class WriteSet {
   }
 
   /** To be closed in the end, or by the readers of a large commit if a load of it is there (`Load.release`). */
-  holdFile<F extends RunFile>(open: (held: HeldBytes) => F): F {
+  holdFile<F extends RunBytes>(open: (held: HeldBytes) => F): F {
     const file = open(this.held);
     this.files.push(file);
     return file;

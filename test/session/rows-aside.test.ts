@@ -125,44 +125,49 @@ t.test("rows come in several loads and are there as a whole, once, also after a 
   }
 });
 
-t.test("a new table's rows wait in the file, and more of them are stored ahead of the commit", async (t) => {
-  for (const rows of [ROWS, 7 * ROWS]) {
-    const aside = await Aside.open(t);
-    const series = `generate_series(1, ${rows}) i`;
-    const create = `CREATE TABLE made AS SELECT i AS id, i % 7 AS k, 'name of ' || i AS name FROM ${series}`;
-    const commits = aside.shard.metrics.commits;
-    // The engine takes nothing before the end, so who waits for it waits for ever.
-    aside.takes = rows > ROWS;
-    t.equal(await aside.run(create), `["CREATE TABLE AS"]`);
-    const made = aside.shard.metrics.commits - commits;
-    t.ok(rows === ROWS ? made === 1 : made > 2, `${made} commits`);
-    t.ok(aside.spill.bytesWritten > 2 * LOAD_BYTES, `${aside.spill.bytesWritten} bytes aside`);
-    t.ok(aside.spill.bytesWritten <= aside.spill.waitingBytesMax);
-    const sum = (rows * (rows + 1)) / 2;
-    const all = await aside.run(`SELECT count(*), sum(i), sum(i % 7), count(DISTINCT i), 1, ${rows} FROM ${series}`);
-    t.match(all, new RegExp(`^\\[${rows},${sum},`));
-    t.equal(await aside.run(SUMS("made")), all);
-    t.equal(await aside.run("SELECT array_agg(id) FROM (SELECT id FROM made LIMIT 3) s"), "[[1,2,3]]");
-    aside.takes = true;
-    await aside.settled();
-    t.equal(await aside.run(SUMS("made"), 1), all);
-    await aside.run("INSERT INTO made VALUES (0, 0, 'more')");
-    t.equal(await aside.run("SELECT count(*) FROM made"), `[${rows + 1}]`, "a further row has a number of its own");
+t.test(
+  "a new table's rows go into the log as they come, and more of them are stored ahead of the commit",
+  async (t) => {
+    for (const rows of [ROWS, 7 * ROWS]) {
+      const aside = await Aside.open(t);
+      const series = `generate_series(1, ${rows}) i`;
+      const create = `CREATE TABLE made AS SELECT i AS id, i % 7 AS k, 'name of ' || i AS name FROM ${series}`;
+      const commits = aside.shard.metrics.commits;
+      // The engine takes nothing before the end, so who waits for it waits for ever.
+      aside.takes = rows > ROWS;
+      t.equal(await aside.run(create), `["CREATE TABLE AS"]`);
+      const made = aside.shard.metrics.commits - commits;
+      t.ok(rows === ROWS ? made === 1 : made > 2, `${made} commits`);
+      t.equal(aside.spill.bytesWritten, 0, "in no other file");
+      const sum = (rows * (rows + 1)) / 2;
+      const all = await aside.run(`SELECT count(*), sum(i), sum(i % 7), count(DISTINCT i), 1, ${rows} FROM ${series}`);
+      t.match(all, new RegExp(`^\\[${rows},${sum},`));
+      t.equal(await aside.run(SUMS("made")), all);
+      t.equal(await aside.run("SELECT array_agg(id) FROM (SELECT id FROM made LIMIT 3) s"), "[[1,2,3]]");
+      aside.takes = true;
+      await aside.settled();
+      t.equal(await aside.run(SUMS("made"), 1), all);
+      await aside.run("INSERT INTO made VALUES (0, 0, 'more')");
+      t.equal(await aside.run("SELECT count(*) FROM made"), `[${rows + 1}]`, "a further row has a number of its own");
 
-    await aside.run("BEGIN");
-    await aside.run(create.replace("made", "other"));
-    await aside.run("DELETE FROM other WHERE id <= 10 OR id > 4990");
-    t.equal(await aside.run("SELECT count(*) FROM other WHERE id < 5000"), "[4980]");
-    t.match(await aside.run(SUMS("other"), 1), /does not exist/);
-    await aside.run("ROLLBACK");
-    t.match(await aside.run(create.replace("i % 7", "1 / (4900 - i)").replace("made", "other")), /division by zero/);
-    await aside.close();
-    await aside.open();
-    t.equal(await aside.run("SELECT count(*), sum(id) FROM made"), `[${rows + 1},${sum}]`);
-    t.match(await aside.run(SUMS("other")), /does not exist/);
-    await aside.close();
-  }
-});
+      await aside.run("BEGIN");
+      await aside.run(create.replace("made", "other"));
+      await aside.run("DELETE FROM other WHERE id <= 10 OR id > 4990");
+      t.equal(await aside.run("SELECT count(*) FROM other WHERE id < 5000"), "[4980]");
+      t.match(await aside.run(SUMS("other"), 1), /does not exist/);
+      await aside.run("ROLLBACK");
+      const logged = aside.shard.log.bytesAppended;
+      t.match(await aside.run(create.replace("i % 7", "1 / (4900 - i)").replace("made", "other")), /division by zero/);
+      const { bytesAppended } = aside.shard.log;
+      t.ok(bytesAppended - logged > 1.5 * LOAD_BYTES, `${bytesAppended - logged} bytes before there was a commit`);
+      await aside.close();
+      await aside.open();
+      t.equal(await aside.run("SELECT count(*), sum(id) FROM made"), `[${rows + 1},${sum}]`);
+      t.match(await aside.run(SUMS("other")), /does not exist/);
+      await aside.close();
+    }
+  },
+);
 
 t.test("the engine has none of it yet: others read it, the next start finds it", async (t) => {
   const aside = await Aside.open(t);
@@ -177,19 +182,109 @@ t.test("the engine has none of it yet: others read it, the next start finds it",
   t.equal(await aside.run("SELECT id FROM t ORDER BY id DESC LIMIT 2", 1), "[100000]\n[5002]");
   await aside.run("UPDATE t SET k = 1000 WHERE id = 4999", 1);
   t.equal(await aside.run("SELECT max(k) FROM t"), "[1000]");
-  // As after kill -9: the directory as it is now.
+  await killed(t, aside, await aside.run(SUMS("t"), 1));
+});
+
+/** As after kill -9: the next start finds in the directory as it is now what the table had. */
+async function killed(t: Test, aside: Aside, sums: string): Promise<void> {
   aside.stop();
   aside.shard.flush();
   await aside.shard.log.sync();
-  const changed = await aside.run(SUMS("t"), 1);
   const copy = directory(t);
   cpSync(aside.path, copy, { recursive: true });
   const next = await Aside.open(t, LOAD_BYTES, copy);
-  t.equal(await next.run(SUMS("t")), changed);
+  t.equal(await next.run(SUMS("t")), sums);
   await next.close();
   aside.takes = true;
   while (aside.shard.canApplySome) aside.shard.applySome();
   await aside.side.partition.close();
+}
+
+const rising = (from: number, count = ROWS) =>
+  `INSERT INTO t SELECT i, i % 7, 'name of ' || i FROM generate_series(${from}, ${from + count - 1}) i`;
+
+t.test("rows in the log are readable before the engine has them, and after a start", async (t) => {
+  const aside = await Aside.open(t);
+  await aside.run(TABLE);
+  await aside.run("INSERT INTO t VALUES (100000, 1, 'before')");
+  await aside.settled();
+  aside.takes = false;
+  const logged = aside.shard.log.bytesAppended;
+  t.equal(await aside.run(rising(1)), "");
+  t.equal(aside.spill.bytesWritten, 0);
+  const { bytesAppended } = aside.shard.log;
+  t.ok(bytesAppended - logged < 300_000, `${bytesAppended - logged} bytes, once each`);
+  t.equal(await aside.run("SELECT count(*), sum(id) FROM t WHERE id = 4999 OR id = 1", 1), "[2,5000]", "by key");
+  t.equal(await aside.run("SELECT id FROM t ORDER BY id DESC LIMIT 2", 1), "[100000]\n[5000]");
+  await aside.run("UPDATE t SET k = 1000 WHERE id = 4999", 1);
+  await killed(t, aside, await aside.run(SUMS("t"), 1));
+});
+
+t.test("rows in the log that are rolled back to a savepoint do not come with the commit", async (t) => {
+  const aside = await Aside.open(t);
+  await aside.run(TABLE);
+  await aside.run("INSERT INTO t VALUES (100000, 1, 'before')");
+  await aside.settled();
+  aside.takes = false;
+  await aside.run("BEGIN");
+  await aside.run(rising(1));
+  await aside.run("SAVEPOINT s");
+  await aside.run(rising(10_001));
+  await aside.run("ROLLBACK TO s");
+  await aside.run(rising(20_001));
+  const own = await aside.run(SUMS("t"));
+  t.match(own, new RegExp(`^\\[${2 * ROWS + 1},`));
+  await aside.run("COMMIT");
+  t.equal(await aside.run(SUMS("t"), 1), own);
+  await killed(t, aside, own);
+});
+
+t.test("rows under keys that the transaction has deleted stay behind the deletion", async (t) => {
+  const aside = await Aside.open(t);
+  await aside.run(TABLE);
+  await aside.run("INSERT INTO t VALUES (100000, 1, 'before')");
+  await aside.run(rising(1, 3000));
+  await aside.settled();
+  aside.takes = false;
+  await aside.run("BEGIN");
+  await aside.run(rising(5001));
+  await aside.run("DELETE FROM t WHERE id < 2500 OR id BETWEEN 6001 AND 8000");
+  await aside.run(`${rising(1, 2000)} UNION ALL SELECT i, 1, 'again' FROM generate_series(6001, 8000) i`);
+  const own = await aside.run(SUMS("t"));
+  t.match(own, new RegExp(`^\\[${1 + 501 + ROWS + 2000},`));
+  await aside.run("COMMIT");
+  t.equal(await aside.run(SUMS("t"), 1), own);
+  await killed(t, aside, own);
+});
+
+t.test("rows that cease to rise are merged with those in the log", async (t) => {
+  const aside = await Aside.open(t);
+  await aside.run(TABLE);
+  const falling = `${rising(1)} UNION ALL SELECT 20000 - i, 1, 'falling' FROM generate_series(1, ${ROWS}) i`;
+  t.equal(await aside.run(falling), "");
+  t.ok(aside.spill.bytesWritten > 4 * LOAD_BYTES);
+  t.match(await aside.run(SUMS("t")), new RegExp(`^\\[${2 * ROWS},`));
+  t.match(
+    await aside.run(`${falling} UNION ALL SELECT 7, 1, 'twice'`),
+    /duplicate key value violates unique constraint "t_pkey"/,
+  );
+  await aside.run("TRUNCATE t");
+  t.match(
+    await aside.run(`${falling} UNION ALL SELECT 7, 1, 'twice'`),
+    /duplicate key value violates unique constraint "t_pkey"/,
+  );
+  t.equal(await aside.run("SELECT count(*) FROM t"), "[0]");
+  await aside.close();
+});
+
+t.test("rows in the log are bounded as those in files are", async (t) => {
+  const aside = await Aside.open(t);
+  await aside.run(TABLE);
+  Object.assign(aside.spill, { statementBytesMax: 2 * LOAD_BYTES });
+  t.match(await aside.run(rising(1)), /temporary file size exceeds spill_bytes_max/);
+  t.equal(await aside.run(rising(1, 2000)), "");
+  t.equal(await aside.run("SELECT count(*) FROM t"), "[2000]");
+  await aside.close();
 });
 
 t.test("what ends in the middle leaves nothing", async (t) => {
@@ -198,11 +293,13 @@ t.test("what ends in the middle leaves nothing", async (t) => {
   await aside.run("INSERT INTO t VALUES (100000, 1, 'before')");
   const before = await aside.run(SUMS("t"));
   const commits = aside.shard.metrics.commits;
-  const failing = `INSERT INTO t SELECT i, 1 / (${ROWS} - i), 'x' FROM generate_series(1, ${ROWS}) i`;
-  t.match(await aside.run(failing), /division by zero/);
-  t.equal(await aside.run(SUMS("t")), before);
-  t.equal(aside.shard.metrics.commits, commits);
-  t.equal(aside.spill.bytes, 0, "the file is closed");
+  for (const key of ["i", "i * 2999 % 5003"]) {
+    const failing = `INSERT INTO t SELECT ${key}, 1 / (${ROWS} - i), 'x' FROM generate_series(1, ${ROWS}) i`;
+    t.match(await aside.run(failing), /division by zero/);
+    t.equal(await aside.run(SUMS("t")), before);
+    t.equal(aside.shard.metrics.commits, commits);
+    t.equal(aside.spill.bytes, 0, "the file is closed");
+  }
   t.same(readdirSync(join(aside.path, "spill")), []);
   await aside.run("BEGIN");
   await aside.run("SAVEPOINT s");

@@ -74,7 +74,7 @@ function loadOf(writes: readonly Write[], file: RunFile | null): Load {
           if (one.rowNumberAt(place) !== 100 * p + parts[r]!.numberAt(place)) throw new Error("another row");
         }
       }
-      merged.push(yield* StoredRun.merged(each, null));
+      merged.push(yield* StoredRun.merged(each, null, () => file));
     }
     stored.takeStored(merged, file);
   };

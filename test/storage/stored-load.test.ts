@@ -402,34 +402,28 @@ t.test("rows of many bytes are merged some at a time", (t) => {
   const runs = [stored(0), stored(1)];
   let most = 0;
   let length = file.length;
-  const merged = drained(StoredRun.merged(runs, null), () => {
-    most = Math.max(most, file.length - length);
-    length = file.length;
-  });
+  const merged = drained(
+    StoredRun.merged(runs, null, () => file),
+    () => {
+      most = Math.max(most, file.length - length);
+      length = file.length;
+    },
+  );
   t.equal(merged.size, 80);
   t.ok(most <= 700_000, `${most} bytes in a step`);
   t.end();
 });
 
-t.test("keys are looked for in rows aside some at a time, each slab once in a while", (t) => {
+t.test("keys are looked for in rows aside some at a time, each slab once in a while", async (t) => {
   const spill = new SpillArea(join(directory(t), "spill"), 1e9);
   const file = new CountedFile(t);
   spill.open = () => file as unknown as ReturnType<SpillArea["open"]>;
-  const context = { statement: { spilledBytes: 0 }, tx: { holdFile: (open: (held: object) => unknown) => open({}) } };
-  const aside = new RowsAside(...([context, spill, {}] as unknown as ConstructorParameters<typeof RowsAside>));
+  const tx = { holdFile: (open: (held: object) => unknown) => open({}) };
+  const context = { statement: { spilledBytes: 0 }, tx, ...AT_ONCE };
+  const aside = new RowsAside(...([context, spill, {}, null] as unknown as ConstructorParameters<typeof RowsAside>));
   for (const odd of [0, 1]) {
-    drained(
-      aside.add([
-        {
-          key: null,
-          run: sortedRun(
-            numbers(20_000, (i) => 3 * i + odd),
-            100,
-          ),
-          rowOf: null,
-        },
-      ]),
-    );
+    const rows = numbers(20_000, (i) => 3 * i + odd);
+    await aside.add([{ key: null, run: sortedRun(rows, 100), rowOf: null }], false);
   }
   // Of 256 rows each.
   const slabs = file.length / 29_000;
@@ -450,5 +444,4 @@ t.test("keys are looked for in rows aside some at a time, each slab once in a wh
   );
   t.ok(most <= 20, `${most} reads in a step`);
   t.ok(file.reads - begin <= 3 * slabs, `${file.reads - begin} reads of ${slabs} slabs`);
-  t.end();
 });

@@ -12,6 +12,7 @@ import { watchKey } from "../../storage/keys.js";
 import { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
 import { buildRecord } from "../../storage/record-codec.js";
+import type { RunLog } from "../../storage/stored-run.js";
 import type { Value } from "../../values/values.js";
 import type { ChunkRecords } from "./chunk-records.js";
 import type { ExecContext, UnseenTable } from "./context.js";
@@ -41,6 +42,8 @@ export const BULK_ROWS = 1024;
  * place of its own.
  */
 const STEP_KEYS = 64;
+/** Rows that the log can have at once go there so many times as often as others go into a file. */
+const LOADS_LOGGED = 4;
 /** Keys that are sorted at a time. */
 const SORTED_KEYS = 2048;
 
@@ -106,6 +109,8 @@ export class BulkWriter {
   private readonly unseen: UnseenTable | null;
   /** Has what memory is not to hold; null: there is nothing. */
   private aside: RowsAside | null = null;
+  /** Takes it, if it is to be in the log; null: it is not, or nothing is there yet. */
+  private logged: RunLog | null = null;
   /** Bytes of a load from which on it goes there. */
   private asideFrom: number;
   /** Bytes that may still be attached to the transaction. */
@@ -129,7 +134,7 @@ export class BulkWriter {
     this.prefix = this.layout.rowPrefixOf(context.tenantNumber);
     this.unseen = storesAhead(table, context);
     this.room = load?.bytesMax ?? 0;
-    this.asideFrom = context.spill?.loadBytes ?? Number.POSITIVE_INFINITY;
+    this.asideFrom = (context.spill?.loadBytes ?? Number.POSITIVE_INFINITY) / LOADS_LOGGED;
     this.begin(this.unseen?.beginLoad() ?? load!);
     this.references = (context.isReplica ? [] : (table.foreignKeys ?? [])).map((foreignKey) => {
       const parent = findTable(foreignKey.tableId)!;
@@ -175,29 +180,42 @@ export class BulkWriter {
     return (aside?.bytes ?? 0) + bytes <= context.spill!.waitingBytesMax;
   }
 
+  /** Whether the load may wait somewhere else; if not, when to ask again. */
+  private mayWaitAside(): boolean {
+    const { context, aside, layout, load } = this;
+    const { tx, tenantNumber } = context;
+    const spill = context.spill!;
+    if (aside !== null) return true;
+    // Followers are told of each row when the commit is made, and hold them in memory.
+    const isWatched = tx.get(watchKey(tenantNumber, layout.table.id)) !== undefined;
+    if (isWatched || !tx.storesLoads) this.asideFrom = Number.POSITIVE_INFINITY;
+    else if (this.isRising) this.logged = tx.logAhead(this.prefix, (held) => spill.share([context.statement, held]));
+    if (this.logged === null) this.asideFrom = Math.max(this.asideFrom, spill.loadBytes);
+    return load.bytes >= this.asideFrom;
+  }
+
+  /** The load has rows only, in key order, and nobody must be asked for what they refer to. */
+  private get isRising(): boolean {
+    return this.rows.isInOrder && this.indexes.length === 0 && this.references.length === 0;
+  }
+
   private async putAside(): Promise<void> {
     const { context, references, unseen } = this;
-    const { spill, tx, tenantNumber } = context;
-    // Followers are told of each row when the commit is made, and hold them in memory.
-    const isWatched = tx.get(watchKey(tenantNumber, this.layout.table.id)) !== undefined;
-    if (this.aside === null && (isWatched || !tx.storesLoads)) {
-      this.asideFrom = Number.POSITIVE_INFINITY;
-      return;
-    }
+    if (!this.mayWaitAside()) return;
     // Later rows may be stored ahead.
     if (unseen !== null && this.aside === null) await inSteps(context, this.moving(unseen.move()));
     const { layout } = this;
     await inSteps(context, this.checking());
     for (const reference of references) await inSteps(context, this.requireSoon(reference));
-    this.aside ??= new RowsAside(context, spill!, layout);
+    this.aside ??= new RowsAside(context, context.spill!, layout, this.logged);
     const { primaryKey } = layout;
     const rows = { key: primaryKey, run: this.rows, rowOf: primaryKey === null ? null : this.rowOf(this.rows, null) };
     const entries = this.indexes.map(({ index, run, rows: of }) => {
       return { key: index, run, rowOf: of === null ? null : this.rowOf(run, of) };
     });
-    await inSteps(context, this.aside.add([rows, ...entries]));
+    await this.aside.add([rows, ...entries], this.isRising);
     this.stored = this.aside.count;
-    this.begin(new Load(tx.snapshot, LOAD_BYTES_MAX));
+    this.begin(new Load(context.tx.snapshot, LOAD_BYTES_MAX));
   }
 
   private rowOf(run: LoadRun, rows: readonly number[] | null): (place: number) => number {

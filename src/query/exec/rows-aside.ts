@@ -1,13 +1,14 @@
 /**
  * Loads of one writer of rows (bulk-writer.ts) that have more than memory is to hold: each goes into a file, sorted and
- * checked by itself. In the end they are merged, which finds keys that two of them have, and become one load of the
- * transaction. Nobody sees them before. Owned by the writer; the transaction closes the file.
+ * checked by itself, or at once into the commit log. In the end they are merged, which finds keys that two of them
+ * have, and become one load of the transaction. Nobody sees them before. Owned by the writer; the transaction closes
+ * the file.
  */
-import { batchesOf } from "../../storage/in-steps.js";
+import { batchesOf, inSteps } from "../../storage/in-steps.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
 import type { SortedRun } from "../../storage/sorted-run.js";
-import { StoredRun } from "../../storage/stored-run.js";
+import { type RunLog, StoredRun } from "../../storage/stored-run.js";
 import type { Value } from "../../values/values.js";
 import type { ExecContext } from "./context.js";
 import { suffixOf } from "./entry-value.js";
@@ -38,26 +39,43 @@ export interface TwiceFound {
 export class RowsAside {
   /** Rows that are here. */
   count = 0;
-  private readonly file: SpillFile;
+  /** Made when something goes there. */
+  private spilled: SpillFile | null = null;
   /** By place among the runs of a load; those of rows come first. */
   private readonly stored: StoredRun[][] = [];
   private readonly keys: KeyedRun["key"][] = [];
 
   constructor(
-    context: ExecContext,
-    spill: SpillArea,
+    private readonly context: ExecContext,
+    private readonly spill: SpillArea,
     private readonly layout: TableLayout,
-  ) {
-    this.file = context.tx.holdFile((held) => spill.open(context.statement, held));
+    /** Takes loads that have nothing but rows in key order; null: they go into the file. */
+    private readonly logged: RunLog | null,
+  ) {}
+
+  private get file(): SpillFile {
+    const { context, spill } = this;
+    this.spilled ??= context.tx.holdFile((held) => spill.open(context.statement, held));
+    return this.spilled;
   }
 
-  /** In the file. */
+  /** In the file and in the log. */
   get bytes(): number {
-    return this.file.length;
+    return (this.spilled?.length ?? 0) + (this.logged?.length ?? 0);
   }
 
-  /** A load that is sorted and checked, in steps (in-steps.ts); its rows first. */
-  *add(runs: readonly KeyedRun[]): Generator<undefined, void> {
+  /** A load that is sorted and checked, its rows first. `isRising`: it has nothing else, added in key order. */
+  async add(runs: readonly KeyedRun[], isRising: boolean): Promise<void> {
+    const { context, logged, count } = this;
+    if (logged === null || !isRising) return inSteps(context, this.spilling(runs));
+    const { key, run } = runs[0]!;
+    this.keys[0] = key;
+    this.stored[0] ??= [];
+    this.stored[0].push(await logged.write(run, key === null ? null : count, context));
+    this.count += run.size;
+  }
+
+  private *spilling(runs: readonly KeyedRun[]): Generator<undefined, void> {
     const { count } = this;
     for (const [i, { key, run, rowOf }] of runs.entries()) {
       this.keys[i] = key;
@@ -101,9 +119,9 @@ export class RowsAside {
             ? { key, number, run: one, place }
             : { key, number: otherNumber, run: other, place: otherPlace };
       };
-      merged.push(yield* StoredRun.merged(runs, runs[0]!.hasNumbers ? note : null));
+      merged.push(yield* StoredRun.merged(runs, runs[0]!.hasNumbers ? note : null, () => this.file));
     }
-    into.takeStored(merged, this.file);
+    into.takeStored(merged, merged[0]!.file);
     if (found === null) return null;
     const { key, number, run, place } = found as NonNullable<typeof found>;
     return { key, number, row: rowOfRecord(this.layout, this.recordOf(key, run, place)) };

@@ -35,6 +35,11 @@ export class SpillArea {
     rmSync(directory, { recursive: true, force: true });
   }
 
+  /** For what they have in other files than those of the area. */
+  share(accounts: readonly SpillAccount[]): SpillShare {
+    return new SpillShare(this, accounts);
+  }
+
   /**
    * A new file for the statement. `transaction`: holds the file, and may have no more in files than a statement. Throws
    * disk_full as `SpillFile.write` does.
@@ -45,11 +50,39 @@ export class SpillArea {
       const path = join(this.directory, `rows-${++this.files}`);
       const descriptor = openSync(path, "w+");
       unlinkSync(path);
-      const accounts = transaction === null ? [statement] : [statement, transaction];
-      return new SpillFile(this, accounts, descriptor, this.isEncrypted ? newFileCipher() : null);
+      const share = this.share(transaction === null ? [statement] : [statement, transaction]);
+      return new SpillFile(this, share, descriptor, this.isEncrypted ? newFileCipher() : null);
     } catch (error) {
       throw diskError(error);
     }
+  }
+}
+
+/** Bytes that accounts have on disk, each within the area's bound. */
+export class SpillShare {
+  private bytes = 0;
+
+  constructor(
+    private readonly area: SpillArea,
+    private readonly accounts: readonly SpillAccount[],
+  ) {}
+
+  /** Throws 53400 past the bound. */
+  take(bytes: number): void {
+    const { area, accounts } = this;
+    const { statementBytesMax } = area;
+    if (accounts.some(({ spilledBytes }) => spilledBytes + bytes > statementBytesMax)) {
+      throw new DbError("query_error", `temporary file size exceeds spill_bytes_max (${statementBytesMax} bytes)`, {
+        sqlstate: "53400",
+      });
+    }
+    this.bytes += bytes;
+    for (const account of accounts) account.spilledBytes += bytes;
+  }
+
+  giveBack(): void {
+    for (const account of this.accounts) account.spilledBytes -= this.bytes;
+    this.bytes = 0;
   }
 }
 
@@ -62,7 +95,7 @@ export class SpillFile {
 
   constructor(
     private readonly area: SpillArea,
-    private readonly accounts: readonly SpillAccount[],
+    private readonly share: SpillShare,
     readonly descriptor: number,
     /** For whoever reads it by the descriptor. */
     readonly cipher: FileCipher | null,
@@ -73,17 +106,9 @@ export class SpillFile {
    * always: a part may be on the disk, and other bytes in its place would be encrypted by the same key stream.
    */
   write(bytes: Uint8Array): void {
-    const { area, accounts } = this;
+    const { area } = this;
     if (this.failure !== null) throw this.failure;
-    if (accounts.some(({ spilledBytes }) => spilledBytes + bytes.length > area.statementBytesMax)) {
-      throw new DbError(
-        "query_error",
-        `temporary file size exceeds spill_bytes_max (${area.statementBytesMax} bytes)`,
-        {
-          sqlstate: "53400",
-        },
-      );
-    }
+    this.share.take(bytes.length);
     const written = this.cipher === null ? bytes : cryptAt(this.cipher, bytes, this.length);
     try {
       for (let from = 0; from < written.length; ) {
@@ -94,7 +119,6 @@ export class SpillFile {
       throw this.failure;
     }
     this.length += bytes.length;
-    for (const account of accounts) account.spilledBytes += bytes.length;
     area.bytes += bytes.length;
     area.bytesWritten += bytes.length;
   }
@@ -112,7 +136,7 @@ export class SpillFile {
     if (!this.isOpen) return;
     this.isOpen = false;
     closeSync(this.descriptor);
-    for (const account of this.accounts) account.spilledBytes -= this.length;
+    this.share.giveBack();
     this.area.bytes -= this.length;
   }
 }
