@@ -65,6 +65,7 @@ export class EntityTable {
   private readonly oldRow: Row;
   private readonly newRow: Row;
   private readonly requirements: GraphRequirements;
+  private readonly isNodes: boolean;
 
   constructor(
     readonly table: TableDef,
@@ -77,10 +78,7 @@ export class EntityTable {
     this.oldRow = emptyRow(table);
     this.newRow = emptyRow(table);
     this.requirements = new GraphRequirements(table);
-  }
-
-  private get isNodes(): boolean {
-    return graphDefOf(this.table)?.of === "nodes";
+    this.isNodes = graphDefOf(table)?.of === "nodes";
   }
 
   keyOf(id: number): Buffer {
@@ -192,11 +190,16 @@ export class EntityTable {
     this.isStored(state);
   }
 
+  /** Of a new one that nobody asks for afterwards. */
   load(bulk: BulkWriter, state: EntityState): void {
     this.requirements.check(state);
     this.allow("insert", state, state);
-    const row = this.newRowOf(state);
-    bulk.addRow(row);
+    bulk.addRow(this.newRowOf(state));
+  }
+
+  /** The same of one that is known. */
+  loadKnown(bulk: BulkWriter, state: EntityState): void {
+    this.load(bulk, state);
     this.isStored(state);
   }
 

@@ -53,6 +53,13 @@ interface GraphWriteProgram {
   readonly checks: GraphChecks | null;
   /** Slots of other values that may hold entities. */
   readonly variants: readonly number[];
+  /** What each row makes where the steps do nothing else; null: they do. */
+  readonly made: MadeOfRow | null;
+}
+
+interface MadeOfRow {
+  readonly nodes: number;
+  readonly edges: number;
 }
 
 /** `opens`: the programs of the input, then of each MERGE's search. */
@@ -72,8 +79,18 @@ export function compileGraphWrite(plan: GraphWritePlan, opens: readonly Open[], 
     found: new Set(plan.nodes.map(({ id }) => id.id)),
     checks: checksOf(plan),
     variants: columns.flatMap(({ type }, slot) => (type.name === "variant" && !properties.has(slot) ? [slot] : [])),
+    made: madeOfRow(plan),
   };
   return (context) => new GraphWriteOperator(program, context);
+}
+
+/** Subqueries may ask for what rows before have made. */
+function madeOfRow(plan: GraphWritePlan): MadeOfRow | null {
+  const { steps } = plan;
+  const nodes = steps.filter(({ kind }) => kind === "create-node").length;
+  const edges = steps.filter(({ kind }) => kind === "create-edge").length;
+  const asks = exprsOfPlan(plan).some((expr) => someExpr(expr, ({ kind }) => kind === "subquery"));
+  return nodes + edges < steps.length || asks ? null : { nodes, edges };
 }
 
 /** Only where nobody else decides what is found, and nobody else writes meanwhile. */
@@ -163,8 +180,17 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
     return drain(
       this.input,
       (batch) => this.rows.append(batch),
-      () => after(this.run(), () => after(this.writer.finish(), () => this.renewAll())),
+      () => {
+        const { made } = this.program;
+        const { length } = this.rows;
+        if (made !== null && !this.sharesWriter) this.writer.loadNew(length * made.nodes, length * made.edges);
+        return after(this.run(), () => after(this.writer.finish(), () => this.renewAll()));
+      },
     );
+  }
+
+  private get sharesWriter(): boolean {
+    return this.context.graphWriter !== undefined;
   }
 
   private run(): void | Promise<void> {
@@ -180,7 +206,8 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
   private async runLater(pending: Promise<void>, from: number): Promise<void> {
     await pending;
     for (let number = from; number < this.rows.length; number++) {
-      await this.runRow(number);
+      const later = this.runRow(number);
+      if (later !== undefined) await later;
       if (number % ROWS_PER_LOOK !== 0) continue;
       this.context.checkpoint();
       if (this.context.shouldYield()) await this.context.yieldTurn();
@@ -193,8 +220,10 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
     for (let slot = 0; slot < width; slot++) cells[slot]![0] = rows.columns[slot]![number]!;
     for (let slot = width; slot < cells.length; slot++) cells[slot]![0] = null;
     this.renew(true);
-    return this.runSteps(this.program.steps, 0, this.keep);
+    return after(this.runSteps(this.program.steps, 0, this.keep), this.stored);
   }
+
+  private readonly stored = (): void | Promise<void> => this.writer.storeIfFull();
 
   /** Runs the steps from one on, then `end`; once for each row that MERGE makes of this one. */
   runSteps(steps: readonly RunStep[], from: number, end: () => void | Promise<void>): void | Promise<void> {
@@ -285,7 +314,7 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
     if (this.released) return;
     this.released = true;
     this.rows.release();
-    if (this.context.graphWriter === undefined) this.writer.release();
+    if (!this.sharesWriter) this.writer.release();
   }
 }
 

@@ -5,6 +5,7 @@
  */
 
 import { EDGE_COLUMN, type GraphTables } from "../../catalog/graph.js";
+import type { TableDef } from "../../catalog/table.js";
 import { DbError } from "../../protocol/errors.js";
 import { inSteps } from "../../storage/in-steps.js";
 import { cypherError } from "../../values/cypher-error.js";
@@ -57,6 +58,10 @@ export class GraphWriter {
   readonly edgeSources = new Map<EdgeSourceProgram, EdgeSource>();
   /** What a search finds may then depend on anything. */
   private readonly isUnderPolicies: boolean;
+  /** Where what is made goes at once, by the table; none: it waits for `flush`. */
+  private readonly loads = new Map<EntityTable, BulkWriter>();
+  /** Labels that were counted last. */
+  private counted = { labels: "", count: 0 };
 
   constructor(
     graph: GraphTables,
@@ -88,12 +93,19 @@ export class GraphWriter {
 
   createNode(labels: string, properties: VariantMap): EntityState {
     const state = this.create(this.nodes, labels, NOT_AN_ENDPOINT, NOT_AN_ENDPOINT, properties);
-    this.noteInTables(state);
-    this.present.add(state.id);
-    this.unwritten.addNode(properties);
     this.counts.nodesCreated++;
-    this.counts.labelsAdded += decodeLabels(labels).length;
+    this.counts.labelsAdded += this.countOf(labels);
+    // Relationships ask for it.
+    if (this.loads.size === 0 || this.loads.has(this.edges)) this.present.add(state.id);
+    if (this.loads.size > 0) return state;
+    this.noteInTables(state);
+    this.unwritten.addNode(properties);
     return state;
+  }
+
+  private countOf(labels: string): number {
+    if (labels !== this.counted.labels) this.counted = { labels, count: decodeLabels(labels).length };
+    return this.counted.count;
   }
 
   /**
@@ -110,8 +122,10 @@ export class GraphWriter {
     this.requireNode(src, found.src);
     this.requireNode(dst, found.dst);
     this.counts.relationshipsCreated++;
-    this.hasNewEdges = true;
-    this.unwritten.addEdge(src, dst);
+    if (this.loads.size === 0) {
+      this.hasNewEdges = true;
+      this.unwritten.addEdge(src, dst);
+    }
     return this.create(this.edges, type, src, dst, properties);
   }
 
@@ -119,8 +133,39 @@ export class GraphWriter {
     const id = this.context.services.nextRowId(in_.table);
     this.counts.propertiesSet += properties.size;
     const state = newEntity({ id, kind, src, dst, properties });
+    const bulk = this.loads.get(in_);
+    if (bulk !== undefined) {
+      in_.load(bulk, state);
+      return state;
+    }
     in_.touch(state);
     return in_.add(state);
+  }
+
+  /**
+   * The clause only makes nodes and relationships, so many at least, and nothing of it asks for them before `finish`:
+   * they need not wait in memory. Called before the first of them.
+   */
+  loadNew(nodes: number, edges: number): void {
+    const { context, loads } = this;
+    if (nodes < BULK_ROWS && edges < BULK_ROWS) return;
+    for (const [table, count] of [[this.nodes, nodes] as const, [this.edges, edges] as const]) {
+      if (count === 0) continue;
+      const load = context.tx.beginLoad();
+      if (load === null) {
+        loads.clear();
+        return;
+      }
+      loads.set(table, new BulkWriter(table.table, context, load, () => null));
+    }
+  }
+
+  /** Between two rows of the clause. Throws as `finish` does. */
+  storeIfFull(): void | Promise<void> {
+    for (const bulk of this.loads.values()) {
+      const due = this.guarded(() => bulk.storeIfFull());
+      if (due !== undefined) return inCypherLater(due);
+    }
   }
 
   private requireNode(id: number, isFound: boolean): void {
@@ -260,12 +305,28 @@ export class GraphWriter {
   /** The clause's end: writes what is pending, many new rows as a load. Throws DeleteConnectedNode. */
   finish(): void | Promise<void> {
     this.readNodes();
+    if (this.loads.size > 0) return this.finishLoads();
     this.beginWriting();
     return after(inSteps(this.context, this.writeChanges()), () =>
       after(this.insertAll(this.nodes), () =>
         after(this.insertAll(this.edges), () => inSteps(this.context, this.requireBare())),
       ),
     );
+  }
+
+  private finishLoads(): void | Promise<void> {
+    const { loads, context } = this;
+    context.statement.subqueryMemo = null;
+    this.edgeSources.clear();
+    for (const [{ table }, bulk] of loads) this.noteChanged(table, bulk.count);
+    const [first, second] = [...loads.values()];
+    loads.clear();
+    return after(this.finishLoad(first!), () => second && this.finishLoad(second));
+  }
+
+  private finishLoad(bulk: BulkWriter): void | Promise<void> {
+    const finished = this.guarded(() => bulk.finish());
+    return finished === undefined ? undefined : inCypherLater(finished);
   }
 
   private *requireBare(): Generator<undefined, void> {
@@ -303,7 +364,7 @@ export class GraphWriter {
     this.context.statement.subqueryMemo = null;
     const moves: { readonly table: EntityTable; readonly state: EntityState; readonly move: Move }[] = [];
     for (const table of [this.edges, this.nodes]) {
-      this.count(table);
+      this.noteChanged(table.table, table.pending.length);
       for (const state of table.pending) {
         this.guarded(() => {
           if (state.isDeleted) table.remove(state);
@@ -323,10 +384,10 @@ export class GraphWriter {
   }
 
   /** For the statistics of the tables. */
-  private count({ table, pending }: EntityTable): void {
+  private noteChanged(table: TableDef, count: number): void {
     const { statement } = this.context;
     statement.changedRows ??= new Map();
-    statement.changedRows.set(table, (statement.changedRows.get(table) ?? 0) + pending.length);
+    statement.changedRows.set(table, (statement.changedRows.get(table) ?? 0) + count);
   }
 
   private insertAll(table: EntityTable): void | Promise<void> {
@@ -347,17 +408,8 @@ export class GraphWriter {
       );
     const bulk = new BulkWriter(table.table, context, load, () => null);
     return after(
-      work((state) => table.load(bulk, state)),
-      () => {
-        const finished = this.guarded(() => bulk.finish());
-        if (finished === undefined) return settle(table);
-        return finished.then(
-          () => settle(table),
-          (error) => {
-            throw inCypher(error);
-          },
-        );
-      },
+      work((state) => table.loadKnown(bulk, state)),
+      () => after(this.finishLoad(bulk), () => settle(table)),
     );
   }
 
@@ -383,6 +435,14 @@ function isNew(state: EntityState): boolean {
 function settle(table: EntityTable): void {
   for (const state of table.pending) state.isPending = false;
   table.pending = [];
+}
+
+async function inCypherLater(pending: Promise<void>): Promise<void> {
+  try {
+    await pending;
+  } catch (error) {
+    throw inCypher(error);
+  }
 }
 
 /** A value that a unique index has already, as Cypher's error. */
