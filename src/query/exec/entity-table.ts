@@ -115,6 +115,11 @@ export class EntityTable {
     return state;
   }
 
+  /** Nobody asks for it any more. */
+  forget({ id }: EntityState): void {
+    if (this.states.delete(id)) this.context.statement.release(STATE_BYTES);
+  }
+
   touch(state: EntityState): void {
     if (state.isPending) return;
     state.isPending = true;

@@ -23,7 +23,7 @@ import { exprsOfPlan } from "../plan/walk.js";
 import type { ExecContext } from "./context.js";
 import type { EntityChecks, EntityState } from "./entity-table.js";
 import { type Renewal, renewed } from "./graph-values.js";
-import { compileSteps, type RunStep, type StepRun, type TableFor } from "./graph-write-steps.js";
+import { compileSteps, idOfEntity, type RunStep, type StepRun, type TableFor } from "./graph-write-steps.js";
 import { type GraphChecks, GraphWriter } from "./graph-writer.js";
 import { compileMergeTable } from "./merge-table.js";
 import { after, drain, inTurns, type Open, type Operator, type Pulled } from "./operator.js";
@@ -60,6 +60,8 @@ interface GraphWriteProgram {
 interface MadeOfRow {
   readonly nodes: number;
   readonly edges: number;
+  /** The row changes what it makes. */
+  readonly changes: boolean;
 }
 
 /** `opens`: the programs of the input, then of each MERGE's search. */
@@ -87,10 +89,24 @@ export function compileGraphWrite(plan: GraphWritePlan, opens: readonly Open[], 
 /** Subqueries may ask for what rows before have made. */
 function madeOfRow(plan: GraphWritePlan): MadeOfRow | null {
   const { steps } = plan;
-  const nodes = steps.filter(({ kind }) => kind === "create-node").length;
-  const edges = steps.filter(({ kind }) => kind === "create-edge").length;
-  const asks = exprsOfPlan(plan).some((expr) => someExpr(expr, ({ kind }) => kind === "subquery"));
-  return nodes + edges < steps.length || asks ? null : { nodes, edges };
+  if (exprsOfPlan(plan).some((expr) => someExpr(expr, ({ kind }) => kind === "subquery"))) return null;
+  const made = new Set<ColumnId>();
+  let nodes = 0;
+  let edges = 0;
+  for (const step of steps) {
+    if (step.kind === "create-node" || step.kind === "create-edge") {
+      made.add(step.columns.id.id);
+      if (step.kind === "create-node") nodes++;
+      else edges++;
+    } else if (!changesOneOf(made, step)) return null;
+  }
+  return { nodes, edges, changes: nodes + edges < steps.length };
+}
+
+function changesOneOf(made: ReadonlySet<ColumnId>, step: GraphWriteStep): boolean {
+  if (step.kind !== "set-property" && step.kind !== "set-properties" && step.kind !== "set-labels") return false;
+  const id = idOfEntity(step.target);
+  return id !== null && made.has(id.id);
 }
 
 /** Only where nobody else decides what is found, and nobody else writes meanwhile. */
@@ -183,7 +199,9 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
       () => {
         const { made } = this.program;
         const { length } = this.rows;
-        if (made !== null && !this.sharesWriter) this.writer.loadNew(length * made.nodes, length * made.edges);
+        if (made !== null && !this.sharesWriter) {
+          this.writer.loadNew(length * made.nodes, length * made.edges, made.changes);
+        }
         return after(this.run(), () => after(this.writer.finish(), () => this.renewAll()));
       },
     );
@@ -220,10 +238,10 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
     for (let slot = 0; slot < width; slot++) cells[slot]![0] = rows.columns[slot]![number]!;
     for (let slot = width; slot < cells.length; slot++) cells[slot]![0] = null;
     this.renew(true);
-    return after(this.runSteps(this.program.steps, 0, this.keep), this.stored);
+    return after(this.runSteps(this.program.steps, 0, this.keep), this.endRow);
   }
 
-  private readonly stored = (): void | Promise<void> => this.writer.storeIfFull();
+  private readonly endRow = (): void | Promise<void> => this.writer.endRow();
 
   /** Runs the steps from one on, then `end`; once for each row that MERGE makes of this one. */
   runSteps(steps: readonly RunStep[], from: number, end: () => void | Promise<void>): void | Promise<void> {
@@ -256,7 +274,7 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
   }
 
   private renewIn(columns: readonly Value[][], row: number): void {
-    const { entities, variants } = this.program;
+    const { entities, variants, made } = this.program;
     const width = columns.length;
     for (const { of, id, kind, properties } of entities) {
       const value = id < width ? columns[id]![row] : null;
@@ -266,6 +284,8 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
       if (kind < width && kind >= 0) columns[kind]![row] = kindOf(of, state);
       if (properties < width && properties >= 0) columns[properties]![row] = propertiesOf(state) as Value;
     }
+    // No other value holds what the row itself has made.
+    if (made !== null) return;
     for (const slot of variants) {
       if (slot < width) columns[slot]![row] = renewed(columns[slot]![row] as Variant, this) as Value;
     }

@@ -60,6 +60,8 @@ export class GraphWriter {
   private readonly isUnderPolicies: boolean;
   /** Where what is made goes at once, by the table; none: it waits for `flush`. */
   private readonly loads = new Map<EntityTable, BulkWriter>();
+  /** Made for the row, and to be loaded when its steps have run; null: nothing changes what is made. */
+  private ofRow: { readonly table: EntityTable; readonly state: EntityState }[] | null = null;
   /** Labels that were counted last. */
   private counted = { labels: "", count: 0 };
 
@@ -134,19 +136,19 @@ export class GraphWriter {
     this.counts.propertiesSet += properties.size;
     const state = newEntity({ id, kind, src, dst, properties });
     const bulk = this.loads.get(in_);
-    if (bulk !== undefined) {
+    if (bulk === undefined) in_.touch(state);
+    else if (this.ofRow === null) {
       in_.load(bulk, state);
       return state;
-    }
-    in_.touch(state);
+    } else this.ofRow.push({ table: in_, state });
     return in_.add(state);
   }
 
   /**
-   * The clause only makes nodes and relationships, so many at least, and nothing of it asks for them before `finish`:
-   * they need not wait in memory. Called before the first of them.
+   * The clause only makes nodes and relationships, so many, and nothing of it asks for those of other rows before
+   * `finish`: they need not wait in memory. Called before the first of them. `changes`: a row may change its own.
    */
-  loadNew(nodes: number, edges: number): void {
+  loadNew(nodes: number, edges: number, changes: boolean): void {
     const { context, loads } = this;
     if (nodes < BULK_ROWS && edges < BULK_ROWS) return;
     for (const [table, count] of [[this.nodes, nodes] as const, [this.edges, edges] as const]) {
@@ -158,10 +160,18 @@ export class GraphWriter {
       }
       loads.set(table, new BulkWriter(table.table, context, load, () => null));
     }
+    this.ofRow = changes ? [] : null;
   }
 
-  /** Between two rows of the clause. Throws as `finish` does. */
-  storeIfFull(): void | Promise<void> {
+  /** The steps have run for a row of the clause. Throws as `finish` does. */
+  endRow(): void | Promise<void> {
+    if (this.ofRow !== null && this.ofRow.length > 0) {
+      for (const { table, state } of this.ofRow) {
+        table.load(this.loads.get(table)!, state);
+        table.forget(state);
+      }
+      this.ofRow.length = 0;
+    }
     for (const bulk of this.loads.values()) {
       const due = this.guarded(() => bulk.storeIfFull());
       if (due !== undefined) return inCypherLater(due);
@@ -234,7 +244,7 @@ export class GraphWriter {
   private changed(in_: EntityTable, state: EntityState): void {
     state.isChanged = true;
     this.version++;
-    in_.touch(state);
+    if (this.loads.size === 0) in_.touch(state);
   }
 
   /** Throws 42501 for a hidden relationship. */
