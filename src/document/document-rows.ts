@@ -73,21 +73,61 @@ export function insertStatement(collection: Collection, row: DocumentRow): State
   return { sql, params: params.values };
 }
 
-/** All of the rows at once, a list per column: one text per collection, too. */
-export function insertAllStatement(collection: Collection, rows: readonly DocumentRow[]): Statement {
-  const columns: { readonly name: string; readonly type: string; readonly values: unknown[] }[] = [
-    { name: "id", type: "text", values: rows.map(({ id }) => id) },
-  ];
-  for (const [name, { column, type }] of collection.columns) {
-    const values = rows.map((row) => elementOf(row.columns.get(name) ?? null, PARAMETER_TYPES[type]));
-    columns.push({ name: column!, type: PARAMETER_TYPES[type], values });
+/** So many documents go in as a load. */
+const ROWS_AT_ONCE = 4096;
+/** Their values are read in one turn of the thread. */
+const CHARACTERS_AT_ONCE = 1024 * 1024;
+
+/** Documents that one statement inserts, as a list per column: one text per collection, too. */
+export class DocumentColumns {
+  readonly rows: DocumentRow[] = [];
+  private characters = 0;
+  private readonly columns: { readonly name: string; readonly type: string; readonly values: unknown[] }[] = [];
+
+  constructor(private readonly collection: Collection) {
+    this.columns.push({ name: "id", type: "text", values: [] });
+    for (const { column, type } of collection.columns.values()) {
+      this.columns.push({ name: column!, type: PARAMETER_TYPES[type], values: [] });
+    }
+    this.columns.push({ name: "doc", type: "jsonb", values: [] });
   }
-  columns.push({ name: "doc", type: "jsonb", values: rows.map(({ doc }) => elementOf(doc, "jsonb")) });
-  const params = new Parameters();
-  const lists = columns.map(({ type, values }) => params.add(values, `${type}[]`)).join(", ");
-  const names = columns.map(({ name }) => name).join(", ");
-  const sql = `INSERT INTO ${collection.sqlName} (${names}) SELECT * FROM unnest(${lists}) AS given`;
-  return { sql, params: params.values };
+
+  /** Further documents go into another statement. */
+  get isFull(): boolean {
+    return this.rows.length >= ROWS_AT_ONCE || this.characters >= CHARACTERS_AT_ONCE;
+  }
+
+  add(row: DocumentRow): void {
+    this.rows.push(row);
+    let place = 0;
+    this.put(place++, row.id);
+    for (const name of this.collection.columns.keys()) this.put(place++, row.columns.get(name) ?? null);
+    this.put(place, row.doc);
+  }
+
+  private put(place: number, value: unknown): void {
+    const { type, values } = this.columns[place]!;
+    const element = elementOf(value, type);
+    if (typeof element === "string") this.characters += element.length;
+    else if (element instanceof Float32Array) this.characters += element.byteLength;
+    values.push(element);
+  }
+
+  statement(): Statement {
+    const { columns } = this;
+    const params = new Parameters();
+    const lists = columns.map(({ type, values }) => params.add(values, `${type}[]`)).join(", ");
+    const names = columns.map(({ name }) => name).join(", ");
+    const sql = `INSERT INTO ${this.collection.sqlName} (${names}) SELECT * FROM unnest(${lists}) AS given`;
+    return { sql, params: params.values };
+  }
+}
+
+/** All of the rows, which are few. */
+export function insertAllStatement(collection: Collection, rows: readonly DocumentRow[]): Statement {
+  const columns = new DocumentColumns(collection);
+  for (const row of rows) columns.add(row);
+  return columns.statement();
 }
 
 /** As an element of a list: JSON as text, since its own lists would be taken for dimensions. */

@@ -159,6 +159,15 @@ export class LoadRun implements SortedRun {
     return this.slabs.at(-1) ?? null;
   }
 
+  /** The slab that has a write. */
+  slabOf(number: number): Memory {
+    return this.slabs[this.blockOf(number)[placeOf(number)]!]!;
+  }
+
+  keyLengthOf(number: number): number {
+    return this.blockOf(number)[placeOf(number) + KEY_LENGTH]!;
+  }
+
   /** Where in its slab a write's value begins. */
   valueStart(number: number): number {
     const block = this.blockOf(number);
@@ -376,8 +385,7 @@ export class LoadRun implements SortedRun {
   }
 
   keyLengthAt(place: number): number {
-    const number = this.numberAt(place);
-    return this.blockOf(number)[placeOf(number) + KEY_LENGTH]!;
+    return this.keyLengthOf(this.numberAt(place));
   }
 
   /** Null: the write deletes. */

@@ -187,6 +187,34 @@ t.test("bulks are all or nothing, or answer per document", async (t) => {
   t.same((await server.expect(201, "POST", path, { documents: [] })).body.data, { ids: [], inserted: 0 });
 });
 
+t.test("a bulk of thousands of documents is stored, or tells which of them is not", async (t) => {
+  const fields = [
+    { name: "title", type: "string" },
+    { name: "tags", type: "array" },
+  ];
+  await server.expect(201, "POST", "/v1/collections", { name: "leaves", schema: { fields } });
+  const path = "/v1/collections/leaves/documents/bulk";
+  // Some are long, so that statements end at their characters, too.
+  const documents = Array.from({ length: 5000 }, (_, i) => {
+    return { id: `l${i}`, title: `leaf ${i}`, tags: ["[", i], more: i < 300 ? "x".repeat(5000) : { i } };
+  });
+  const last = { ...documents[4321]!, title: "again" };
+  const twice = await server.call("POST", path, { documents: [...documents, last] });
+  t.equal(twice.status, 409);
+  t.match(twice.body.error, { message: /^documents\[5000\]: duplicate key/, details: { document: 5000 } });
+  t.same(await server.rows("SELECT count(*) FROM leaves"), [[0]], "nothing of it is there");
+  const { ids, inserted } = (await server.expect(201, "POST", path, { documents })).body.data;
+  t.equal(inserted, 5000);
+  t.same(
+    ids,
+    documents.map(({ id }) => id),
+  );
+  for (const i of [0, 299, 300, 4999]) {
+    t.same((await server.expect(200, "GET", `/v1/collections/leaves/documents/l${i}`)).body.data, documents[i]);
+  }
+  t.same(await server.rows("SELECT count(*) FROM leaves WHERE doc->'more'->>'i' = substr(id, 2)"), [[4700]]);
+});
+
 t.test("a collection tells how far its indexes for search are", async (t) => {
   const { indexes } = (await server.expect(200, "GET", "/v1/collections/books")).body.data;
   t.same(

@@ -21,10 +21,11 @@ import { bindProjection } from "./bind-projection.js";
 import { bindSubqueryCall } from "./bind-subquery-call.js";
 import { asTable, bindWrites } from "./bind-write.js";
 import { type Around, type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
+import { clausesTogether } from "./clauses-together.js";
 import { bindWith } from "./kept-variables.js";
 import { NO_ROWS, ONE_ROW, resultOf } from "./rows.js";
 import { NO_VARIABLES, type Variables, valueOfVariable } from "./variables.js";
-import { isWriting, type WritingClause, writes } from "./writes.js";
+import { isWriting, writes } from "./writes.js";
 
 /** `scope`: of the query around it. */
 export function bindQuery(query: Query, scope: Variables, binding: Binding, around: Around = ALONE): QueryResult {
@@ -63,11 +64,8 @@ function bindPart({ clauses, finish }: SingleQuery, start: Rows, binding: Bindin
       rows = bindReading(clause, clauses.slice(at + 1), rows, binding, around);
       continue;
     }
-    const together: WritingClause[] = [clause];
-    for (let next = clauses[at + 1]; clause.kind === "create" && next?.kind === "create"; next = clauses[at + 1]) {
-      together.push(next);
-      at++;
-    }
+    const together = clausesTogether(clause, clauses.slice(at + 1), rows.scope, binding);
+    at += together.length - 1;
     rows = bindWrites(together, rows, binding);
   }
   return { plan: finish || writes(clauses.at(-1)!) ? NO_ROWS : rows.plan, columns: [], returns: false };

@@ -8,9 +8,8 @@ import { numberedPageOf } from "../../bodies/paging.js";
 import type { Input, InputOf } from "../../bodies/validate.js";
 import type { Collection } from "../../document/collection.js";
 import {
-  type DocumentRow,
+  DocumentColumns,
   documentOfRow,
-  insertAllStatement,
   insertStatement,
   rowOfDocument,
   updateStatement,
@@ -71,50 +70,56 @@ function insertDocument(request: Request, { params, body }: Input): Inserted | P
   return runAlone(request, insertStatement(collection, row), () => ({ plain: { id: row.id } }));
 }
 
-/** Documents that one statement inserts. */
-const INSERTED_AT_ONCE = 500;
-
 type Stored = ResponseOf<"documents.bulk">;
 
 async function insertAll(request: Request, { params, body }: InputOf<"documents.bulk">): Promise<Answer<Stored>> {
   const collection = findCollection(request, params.name!);
   const { documents } = body as { documents: readonly JsonObject[] };
-  const rows: DocumentRow[] = [];
+  const statements: DocumentColumns[] = [];
+  let columns = new DocumentColumns(collection);
   for (const [i, document] of documents.entries()) {
-    rows.push(rowOfDocument(collection, document, undefined, `documents[${i}]`));
+    columns.add(rowOfDocument(collection, document, undefined, `documents[${i}]`));
+    if (i === documents.length - 1 || columns.isFull) {
+      statements.push(columns);
+      columns = new DocumentColumns(collection);
+    }
     if (request.shouldYield()) await request.yieldTurn();
   }
   return writeTogether(request, async (run, session) => {
-    for (let from = 0; from < rows.length; from += INSERTED_AT_ONCE) {
-      const some = rows.slice(from, from + INSERTED_AT_ONCE);
-      if (await insertTogether(run, session, collection, some)) continue;
-      // One of them cannot be stored: inserting each by itself tells which one.
-      for (const [i, row] of some.entries()) {
-        try {
-          await run(insertStatement(collection, row));
-        } catch (error) {
-          if (!(error instanceof DbError)) throw error;
-          const document = from + i;
-          throw new DbError(error.code, `documents[${document}]: ${error.message}`, { ...error.details, document });
-        }
-        if (request.shouldYield()) await request.yieldTurn();
-      }
+    const ids: string[] = [];
+    for (const some of statements) {
+      if (!(await insertTogether(run, session, some))) await insertSingly(request, run, collection, some, ids.length);
+      for (const { id } of some.rows) ids.push(id);
     }
-    return { plain: { ids: rows.map(({ id }) => id), inserted: rows.length } };
+    return { plain: { ids, inserted: ids.length } };
   });
 }
 
-/** By one statement; false when some document does not go in, and then none has. */
-async function insertTogether(
+/** One of them cannot be stored: inserting each by itself tells which one. `before`: documents before these. */
+async function insertSingly(
+  request: Request,
   run: RunStatement,
-  session: Session,
   collection: Collection,
-  rows: readonly DocumentRow[],
-): Promise<boolean> {
-  if (rows.length === 0) return true;
+  { rows }: DocumentColumns,
+  before: number,
+): Promise<void> {
+  for (const [i, row] of rows.entries()) {
+    try {
+      await run(insertStatement(collection, row));
+    } catch (error) {
+      if (!(error instanceof DbError)) throw error;
+      const document = before + i;
+      throw new DbError(error.code, `documents[${document}]: ${error.message}`, { ...error.details, document });
+    }
+    if (request.shouldYield()) await request.yieldTurn();
+  }
+}
+
+/** By one statement; false when some document does not go in, and then none has. */
+async function insertTogether(run: RunStatement, session: Session, columns: DocumentColumns): Promise<boolean> {
   session.savepoint(BEFORE_DOCUMENT);
   try {
-    await run(insertAllStatement(collection, rows));
+    await run(columns.statement());
     session.release(BEFORE_DOCUMENT);
     return true;
   } catch (error) {

@@ -16,7 +16,7 @@ import type { RunLog } from "../../storage/stored-run.js";
 import type { Value } from "../../values/values.js";
 import type { ChunkRecords } from "./chunk-records.js";
 import type { ExecContext, UnseenTable } from "./context.js";
-import { entryPlaces, loadEntry } from "./load-entry.js";
+import { entryPlaces, loadEntry, loadEntryOfPart } from "./load-entry.js";
 import { type ReferencedKey, referencedKey } from "./referenced-key.js";
 import { beginRowKeyOfNumber } from "./row-numbers.js";
 import { RowsAside } from "./rows-aside.js";
@@ -301,15 +301,17 @@ export class BulkWriter {
   /** Of a row that is in the load. */
   private addEntries(row: readonly Value[], number: number): void {
     const { load, expressions } = this;
-    if (this.indexes.length > 0) {
-      // Made in a third of the time that `subarray` takes.
-      const { buffer, byteOffset, length } = this.rows.keyOf(number);
-      const { length: prefixLength } = this.prefix;
-      const suffix = new Uint8Array(buffer, byteOffset + prefixLength, length - prefixLength);
-      for (const { index, run, rows, places } of this.indexes) {
+    const { indexes } = this;
+    if (indexes.length > 0) {
+      const end = this.rows.valueStart(number);
+      const start = end - this.rows.keyLengthOf(number) + this.prefix.length;
+      const { bytes } = this.rows.slabOf(number);
+      for (let i = 0; i < indexes.length; i++) {
+        const { index, run, rows, places } = indexes[i]!;
         const values = index.computed ? expressions!.valuesOf(index, row) : row;
         if (values === null) continue;
-        loadEntry(load, run, index, values, places, suffix, row);
+        if (index.included === null) loadEntryOfPart(load, run, index, values, places, bytes, start, end);
+        else loadEntry(load, run, index, values, places, bytes.subarray(start, end), row);
         rows?.push(number);
       }
     }

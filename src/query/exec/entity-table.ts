@@ -65,6 +65,7 @@ export class EntityTable {
   private readonly oldRow: Row;
   private readonly newRow: Row;
   private readonly requirements: GraphRequirements;
+  private readonly isNodes: boolean;
 
   constructor(
     readonly table: TableDef,
@@ -77,10 +78,7 @@ export class EntityTable {
     this.oldRow = emptyRow(table);
     this.newRow = emptyRow(table);
     this.requirements = new GraphRequirements(table);
-  }
-
-  private get isNodes(): boolean {
-    return graphDefOf(this.table)?.of === "nodes";
+    this.isNodes = graphDefOf(table)?.of === "nodes";
   }
 
   keyOf(id: number): Buffer {
@@ -115,6 +113,11 @@ export class EntityTable {
     this.states.set(state.id, state);
     this.context.statement.reserve(STATE_BYTES);
     return state;
+  }
+
+  /** Nobody asks for it any more. */
+  forget({ id }: EntityState): void {
+    if (this.states.delete(id)) this.context.statement.release(STATE_BYTES);
   }
 
   touch(state: EntityState): void {
@@ -192,11 +195,16 @@ export class EntityTable {
     this.isStored(state);
   }
 
+  /** Of a new one that nobody asks for afterwards. */
   load(bulk: BulkWriter, state: EntityState): void {
     this.requirements.check(state);
     this.allow("insert", state, state);
-    const row = this.newRowOf(state);
-    bulk.addRow(row);
+    bulk.addRow(this.newRowOf(state));
+  }
+
+  /** The same of one that is known. */
+  loadKnown(bulk: BulkWriter, state: EntityState): void {
+    this.load(bulk, state);
     this.isStored(state);
   }
 

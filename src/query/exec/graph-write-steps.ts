@@ -8,7 +8,8 @@ import type { Value } from "../../values/values.js";
 import { GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../../values/variant.js";
 import { compileExpr, type SlotOf } from "../expr/compile.js";
 import { namesIn } from "../expr/cypher/dynamic-names.js";
-import type { Batch, ColumnId, Expr } from "../expr/expr.js";
+import { NODE_OF, RELATIONSHIP_OF } from "../expr/cypher/entities.js";
+import type { Batch, CallExpr, ColumnExpr, ColumnId, Expr } from "../expr/expr.js";
 import { someExpr } from "../expr/walk.js";
 import type { CallStep, GraphWriteStep, MergeStep } from "../plan/graph-plans.js";
 import { matchesOf } from "../plan/graph-steps.js";
@@ -198,7 +199,29 @@ function compileProperties(expr: Expr | null, slotOf: SlotOf, isMerge: boolean):
 
 type Entity = { readonly of: "node" | "relationship"; readonly id: number };
 
+/** The column with the id of what is a variable of the plan, and no value; null: it is something else. */
+export function idOfEntity(target: Expr): ColumnExpr | null {
+  if (target.kind !== "call" || (target.fn !== NODE_OF && target.fn !== RELATIONSHIP_OF)) return null;
+  const [id] = target.args;
+  return id?.kind === "column" ? id : null;
+}
+
 /** What SET or REMOVE is about; null is passed over. Throws TypeError for anything but an entity. */
+function compileTarget(target: Expr, slotOf: SlotOf): (run: StepRun) => Entity | null {
+  const id = idOfEntity(target);
+  if (id === null) {
+    const evaluate = compileExpr(target, slotOf);
+    return ({ row, context }) => entityIn(evaluate(row, 0, context));
+  }
+  const of = (target as CallExpr).fn === NODE_OF ? "node" : "relationship";
+  // Its labels and properties need not be made a node of.
+  const evaluate = compileExpr(id, slotOf);
+  return ({ row, context }) => {
+    const found = evaluate(row, 0, context);
+    return found === null ? null : { of, id: Number(found) };
+  };
+}
+
 function entityIn(value: Value): Entity | null {
   if (value === null) return null;
   if (value instanceof GraphNode) return { of: "node", id: value.id };
@@ -207,12 +230,12 @@ function entityIn(value: Value): Entity | null {
 }
 
 function setProperty(step: Step<"set-property">, slotOf: SlotOf) {
-  const entityOf = compileExpr(step.target, slotOf);
+  const entityOf = compileTarget(step.target, slotOf);
   const evaluate = compileExpr(step.value, slotOf);
   const keyOf = compileName(step.key, "the name of a property", slotOf);
   return (run: StepRun): void => {
     const { row, context, writer } = run;
-    const entity = entityIn(entityOf(row, 0, context));
+    const entity = entityOf(run);
     if (entity === null) return;
     const key = keyOf(run);
     const next = evaluate(row, 0, context) as Variant;
@@ -227,10 +250,11 @@ function setProperty(step: Step<"set-property">, slotOf: SlotOf) {
 }
 
 function setProperties({ target, value, replace }: Step<"set-properties">, slotOf: SlotOf) {
-  const entityOf = compileExpr(target, slotOf);
+  const entityOf = compileTarget(target, slotOf);
   const evaluate = compileExpr(value, slotOf);
-  return ({ row, context, writer }: StepRun): void => {
-    const entity = entityIn(entityOf(row, 0, context));
+  return (run: StepRun): void => {
+    const { row, context, writer } = run;
+    const entity = entityOf(run);
     if (entity === null) return;
     const given = propertiesIn(evaluate(row, 0, context));
     const state = writer.require(entity.of, entity.id);
@@ -247,11 +271,11 @@ function setProperties({ target, value, replace }: Step<"set-properties">, slotO
 }
 
 function changeLabels(step: Step<"set-labels" | "remove-labels">, slotOf: SlotOf) {
-  const entityOf = compileExpr(step.target, slotOf);
+  const entityOf = compileTarget(step.target, slotOf);
   const further = compileLabels(step.dynamic ?? [], slotOf);
   return (run: StepRun): void => {
-    const { row, context, writer } = run;
-    const entity = entityIn(entityOf(row, 0, context));
+    const { writer } = run;
+    const entity = entityOf(run);
     if (entity === null) return;
     if (entity.of !== "node") {
       throw cypherError("TypeError", "InvalidArgumentType", "only nodes have labels");

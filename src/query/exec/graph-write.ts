@@ -23,7 +23,7 @@ import { exprsOfPlan } from "../plan/walk.js";
 import type { ExecContext } from "./context.js";
 import type { EntityChecks, EntityState } from "./entity-table.js";
 import { type Renewal, renewed } from "./graph-values.js";
-import { compileSteps, type RunStep, type StepRun, type TableFor } from "./graph-write-steps.js";
+import { compileSteps, idOfEntity, type RunStep, type StepRun, type TableFor } from "./graph-write-steps.js";
 import { type GraphChecks, GraphWriter } from "./graph-writer.js";
 import { compileMergeTable } from "./merge-table.js";
 import { after, drain, inTurns, type Open, type Operator, type Pulled } from "./operator.js";
@@ -53,6 +53,15 @@ interface GraphWriteProgram {
   readonly checks: GraphChecks | null;
   /** Slots of other values that may hold entities. */
   readonly variants: readonly number[];
+  /** What each row makes where the steps do nothing else; null: they do. */
+  readonly made: MadeOfRow | null;
+}
+
+interface MadeOfRow {
+  readonly nodes: number;
+  readonly edges: number;
+  /** The row changes what it makes. */
+  readonly changes: boolean;
 }
 
 /** `opens`: the programs of the input, then of each MERGE's search. */
@@ -72,8 +81,32 @@ export function compileGraphWrite(plan: GraphWritePlan, opens: readonly Open[], 
     found: new Set(plan.nodes.map(({ id }) => id.id)),
     checks: checksOf(plan),
     variants: columns.flatMap(({ type }, slot) => (type.name === "variant" && !properties.has(slot) ? [slot] : [])),
+    made: madeOfRow(plan),
   };
   return (context) => new GraphWriteOperator(program, context);
+}
+
+/** Subqueries may ask for what rows before have made. */
+function madeOfRow(plan: GraphWritePlan): MadeOfRow | null {
+  const { steps } = plan;
+  if (exprsOfPlan(plan).some((expr) => someExpr(expr, ({ kind }) => kind === "subquery"))) return null;
+  const made = new Set<ColumnId>();
+  let nodes = 0;
+  let edges = 0;
+  for (const step of steps) {
+    if (step.kind === "create-node" || step.kind === "create-edge") {
+      made.add(step.columns.id.id);
+      if (step.kind === "create-node") nodes++;
+      else edges++;
+    } else if (!changesOneOf(made, step)) return null;
+  }
+  return { nodes, edges, changes: nodes + edges < steps.length };
+}
+
+function changesOneOf(made: ReadonlySet<ColumnId>, step: GraphWriteStep): boolean {
+  if (step.kind !== "set-property" && step.kind !== "set-properties" && step.kind !== "set-labels") return false;
+  const id = idOfEntity(step.target);
+  return id !== null && made.has(id.id);
 }
 
 /** Only where nobody else decides what is found, and nobody else writes meanwhile. */
@@ -163,8 +196,19 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
     return drain(
       this.input,
       (batch) => this.rows.append(batch),
-      () => after(this.run(), () => after(this.writer.finish(), () => this.renewAll())),
+      () => {
+        const { made } = this.program;
+        const { length } = this.rows;
+        if (made !== null && !this.sharesWriter) {
+          this.writer.loadNew(length * made.nodes, length * made.edges, made.changes);
+        }
+        return after(this.run(), () => after(this.writer.finish(), () => this.renewAll()));
+      },
     );
+  }
+
+  private get sharesWriter(): boolean {
+    return this.context.graphWriter !== undefined;
   }
 
   private run(): void | Promise<void> {
@@ -180,7 +224,8 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
   private async runLater(pending: Promise<void>, from: number): Promise<void> {
     await pending;
     for (let number = from; number < this.rows.length; number++) {
-      await this.runRow(number);
+      const later = this.runRow(number);
+      if (later !== undefined) await later;
       if (number % ROWS_PER_LOOK !== 0) continue;
       this.context.checkpoint();
       if (this.context.shouldYield()) await this.context.yieldTurn();
@@ -193,8 +238,10 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
     for (let slot = 0; slot < width; slot++) cells[slot]![0] = rows.columns[slot]![number]!;
     for (let slot = width; slot < cells.length; slot++) cells[slot]![0] = null;
     this.renew(true);
-    return this.runSteps(this.program.steps, 0, this.keep);
+    return after(this.runSteps(this.program.steps, 0, this.keep), this.endRow);
   }
+
+  private readonly endRow = (): void | Promise<void> => this.writer.endRow();
 
   /** Runs the steps from one on, then `end`; once for each row that MERGE makes of this one. */
   runSteps(steps: readonly RunStep[], from: number, end: () => void | Promise<void>): void | Promise<void> {
@@ -227,7 +274,7 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
   }
 
   private renewIn(columns: readonly Value[][], row: number): void {
-    const { entities, variants } = this.program;
+    const { entities, variants, made } = this.program;
     const width = columns.length;
     for (const { of, id, kind, properties } of entities) {
       const value = id < width ? columns[id]![row] : null;
@@ -237,6 +284,8 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
       if (kind < width && kind >= 0) columns[kind]![row] = kindOf(of, state);
       if (properties < width && properties >= 0) columns[properties]![row] = propertiesOf(state) as Value;
     }
+    // No other value holds what the row itself has made.
+    if (made !== null) return;
     for (const slot of variants) {
       if (slot < width) columns[slot]![row] = renewed(columns[slot]![row] as Variant, this) as Value;
     }
@@ -285,7 +334,7 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
     if (this.released) return;
     this.released = true;
     this.rows.release();
-    if (this.context.graphWriter === undefined) this.writer.release();
+    if (!this.sharesWriter) this.writer.release();
   }
 }
 

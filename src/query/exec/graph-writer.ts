@@ -5,6 +5,7 @@
  */
 
 import { EDGE_COLUMN, type GraphTables } from "../../catalog/graph.js";
+import type { TableDef } from "../../catalog/table.js";
 import { DbError } from "../../protocol/errors.js";
 import { inSteps } from "../../storage/in-steps.js";
 import { cypherError } from "../../values/cypher-error.js";
@@ -57,6 +58,12 @@ export class GraphWriter {
   readonly edgeSources = new Map<EdgeSourceProgram, EdgeSource>();
   /** What a search finds may then depend on anything. */
   private readonly isUnderPolicies: boolean;
+  /** Where what is made goes at once, by the table; none: it waits for `flush`. */
+  private readonly loads = new Map<EntityTable, BulkWriter>();
+  /** Made for the row, and to be loaded when its steps have run; null: nothing changes what is made. */
+  private ofRow: { readonly table: EntityTable; readonly state: EntityState }[] | null = null;
+  /** Labels that were counted last. */
+  private counted = { labels: "", count: 0 };
 
   constructor(
     graph: GraphTables,
@@ -88,12 +95,19 @@ export class GraphWriter {
 
   createNode(labels: string, properties: VariantMap): EntityState {
     const state = this.create(this.nodes, labels, NOT_AN_ENDPOINT, NOT_AN_ENDPOINT, properties);
-    this.noteInTables(state);
-    this.present.add(state.id);
-    this.unwritten.addNode(properties);
     this.counts.nodesCreated++;
-    this.counts.labelsAdded += decodeLabels(labels).length;
+    this.counts.labelsAdded += this.countOf(labels);
+    // Relationships ask for it.
+    if (this.loads.size === 0 || this.loads.has(this.edges)) this.present.add(state.id);
+    if (this.loads.size > 0) return state;
+    this.noteInTables(state);
+    this.unwritten.addNode(properties);
     return state;
+  }
+
+  private countOf(labels: string): number {
+    if (labels !== this.counted.labels) this.counted = { labels, count: decodeLabels(labels).length };
+    return this.counted.count;
   }
 
   /**
@@ -110,8 +124,10 @@ export class GraphWriter {
     this.requireNode(src, found.src);
     this.requireNode(dst, found.dst);
     this.counts.relationshipsCreated++;
-    this.hasNewEdges = true;
-    this.unwritten.addEdge(src, dst);
+    if (this.loads.size === 0) {
+      this.hasNewEdges = true;
+      this.unwritten.addEdge(src, dst);
+    }
     return this.create(this.edges, type, src, dst, properties);
   }
 
@@ -119,8 +135,47 @@ export class GraphWriter {
     const id = this.context.services.nextRowId(in_.table);
     this.counts.propertiesSet += properties.size;
     const state = newEntity({ id, kind, src, dst, properties });
-    in_.touch(state);
+    const bulk = this.loads.get(in_);
+    if (bulk === undefined) in_.touch(state);
+    else if (this.ofRow === null) {
+      in_.load(bulk, state);
+      return state;
+    } else this.ofRow.push({ table: in_, state });
     return in_.add(state);
+  }
+
+  /**
+   * The clause only makes nodes and relationships, so many, and nothing of it asks for those of other rows before
+   * `finish`: they need not wait in memory. Called before the first of them. `changes`: a row may change its own.
+   */
+  loadNew(nodes: number, edges: number, changes: boolean): void {
+    const { context, loads } = this;
+    if (nodes < BULK_ROWS && edges < BULK_ROWS) return;
+    for (const [table, count] of [[this.nodes, nodes] as const, [this.edges, edges] as const]) {
+      if (count === 0) continue;
+      const load = context.tx.beginLoad();
+      if (load === null) {
+        loads.clear();
+        return;
+      }
+      loads.set(table, new BulkWriter(table.table, context, load, () => null));
+    }
+    this.ofRow = changes ? [] : null;
+  }
+
+  /** The steps have run for a row of the clause. Throws as `finish` does. */
+  endRow(): void | Promise<void> {
+    if (this.ofRow !== null && this.ofRow.length > 0) {
+      for (const { table, state } of this.ofRow) {
+        table.load(this.loads.get(table)!, state);
+        table.forget(state);
+      }
+      this.ofRow.length = 0;
+    }
+    for (const bulk of this.loads.values()) {
+      const due = this.guarded(() => bulk.storeIfFull());
+      if (due !== undefined) return inCypherLater(due);
+    }
   }
 
   private requireNode(id: number, isFound: boolean): void {
@@ -189,7 +244,7 @@ export class GraphWriter {
   private changed(in_: EntityTable, state: EntityState): void {
     state.isChanged = true;
     this.version++;
-    in_.touch(state);
+    if (this.loads.size === 0) in_.touch(state);
   }
 
   /** Throws 42501 for a hidden relationship. */
@@ -260,12 +315,28 @@ export class GraphWriter {
   /** The clause's end: writes what is pending, many new rows as a load. Throws DeleteConnectedNode. */
   finish(): void | Promise<void> {
     this.readNodes();
+    if (this.loads.size > 0) return this.finishLoads();
     this.beginWriting();
     return after(inSteps(this.context, this.writeChanges()), () =>
       after(this.insertAll(this.nodes), () =>
         after(this.insertAll(this.edges), () => inSteps(this.context, this.requireBare())),
       ),
     );
+  }
+
+  private finishLoads(): void | Promise<void> {
+    const { loads, context } = this;
+    context.statement.subqueryMemo = null;
+    this.edgeSources.clear();
+    for (const [{ table }, bulk] of loads) this.noteChanged(table, bulk.count);
+    const [first, second] = [...loads.values()];
+    loads.clear();
+    return after(this.finishLoad(first!), () => second && this.finishLoad(second));
+  }
+
+  private finishLoad(bulk: BulkWriter): void | Promise<void> {
+    const finished = this.guarded(() => bulk.finish());
+    return finished === undefined ? undefined : inCypherLater(finished);
   }
 
   private *requireBare(): Generator<undefined, void> {
@@ -303,7 +374,7 @@ export class GraphWriter {
     this.context.statement.subqueryMemo = null;
     const moves: { readonly table: EntityTable; readonly state: EntityState; readonly move: Move }[] = [];
     for (const table of [this.edges, this.nodes]) {
-      this.count(table);
+      this.noteChanged(table.table, table.pending.length);
       for (const state of table.pending) {
         this.guarded(() => {
           if (state.isDeleted) table.remove(state);
@@ -323,10 +394,10 @@ export class GraphWriter {
   }
 
   /** For the statistics of the tables. */
-  private count({ table, pending }: EntityTable): void {
+  private noteChanged(table: TableDef, count: number): void {
     const { statement } = this.context;
     statement.changedRows ??= new Map();
-    statement.changedRows.set(table, (statement.changedRows.get(table) ?? 0) + pending.length);
+    statement.changedRows.set(table, (statement.changedRows.get(table) ?? 0) + count);
   }
 
   private insertAll(table: EntityTable): void | Promise<void> {
@@ -347,17 +418,8 @@ export class GraphWriter {
       );
     const bulk = new BulkWriter(table.table, context, load, () => null);
     return after(
-      work((state) => table.load(bulk, state)),
-      () => {
-        const finished = this.guarded(() => bulk.finish());
-        if (finished === undefined) return settle(table);
-        return finished.then(
-          () => settle(table),
-          (error) => {
-            throw inCypher(error);
-          },
-        );
-      },
+      work((state) => table.loadKnown(bulk, state)),
+      () => after(this.finishLoad(bulk), () => settle(table)),
     );
   }
 
@@ -383,6 +445,14 @@ function isNew(state: EntityState): boolean {
 function settle(table: EntityTable): void {
   for (const state of table.pending) state.isPending = false;
   table.pending = [];
+}
+
+async function inCypherLater(pending: Promise<void>): Promise<void> {
+  try {
+    await pending;
+  } catch (error) {
+    throw inCypher(error);
+  }
 }
 
 /** A value that a unique index has already, as Cypher's error. */

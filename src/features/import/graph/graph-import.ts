@@ -109,6 +109,8 @@ class GraphImport {
   private fields: readonly BulkField[] | null = null;
   /** Of the fields that are properties, as they are stored. */
   private keys: readonly Uint8Array[] = [];
+  /** The field with the node's id; −1: there is none. */
+  private idPlace = -1;
   /** A relationship's type that was found to be one. */
   private type = "";
   private ended = false;
@@ -213,6 +215,7 @@ class GraphImport {
     if (fields === null) {
       const texts = Array.from({ length: reader.count }, (_, i) => reader.text(i));
       this.fields = bulkHeader(texts, kind, options.idType, file.kinds.length > 0);
+      this.idPlace = this.fields.findIndex(({ role }) => role === "id");
       this.keys = this.fields.map(({ property }) => storedKey(property ?? ""));
       return;
     }
@@ -243,12 +246,17 @@ class GraphImport {
 
   /** Remembers the node's id. False: another node has it, and this one is to be left out. */
   private take(reader: CsvReader, fields: readonly BulkField[], node: number): boolean {
-    const place = fields.findIndex(({ role }) => role === "id");
+    const place = this.idPlace;
     if (place === -1) return true;
     const field = fields[place]!;
     if (!isGiven(reader, place)) throw atBulkField(sqlError("22P04", "the node has no id"), reader, field, null);
-    if (withBytes(reader, place, (bytes, start, end) => this.space(field.space).add(bytes, start, end, node)))
-      return true;
+    const ids = this.space(field.space);
+    if (reader.kinds[place] !== FIELD_ESCAPED) {
+      if (ids.add(reader.bytes, reader.starts[place]!, reader.ends[place]!, node)) return true;
+    } else {
+      const bytes = reader.field(place);
+      if (ids.add(bytes, 0, bytes.length, node)) return true;
+    }
     if (this.options.skipsDuplicates) return false;
     const error = sqlError("23505", `another node has the id "${shown(reader.text(place))}"`, {
       hint: "With duplicate_nodes=skip the import leaves such nodes out.",
@@ -306,10 +314,7 @@ class GraphImport {
   /** NO_NODE: no node has the id, and the relationship is to be left out. */
   private end(reader: CsvReader, place: number, field: BulkField): number {
     const ids = this.spaces.get(field.space);
-    const node =
-      ids === undefined || !isGiven(reader, place)
-        ? NO_NODE
-        : withBytes(reader, place, (bytes, start, end) => ids.find(bytes, start, end));
+    const node = ids === undefined || !isGiven(reader, place) ? NO_NODE : nodeWith(ids, reader, place);
     if (node !== NO_NODE || this.options.skipsUnconnected) return node;
     const among = field.space === "" ? "" : ` of (${field.space})`;
     const error = sqlError("23503", `no node${among} in the files has the id "${shown(reader.text(place))}"`, {
@@ -433,10 +438,10 @@ function isGiven(reader: CsvReader, place: number): boolean {
   return reader.ends[place]! > reader.starts[place]! || reader.kinds[place] !== FIELD_PLAIN;
 }
 
-function withBytes<T>(reader: CsvReader, place: number, use: (bytes: Uint8Array, start: number, end: number) => T): T {
-  if (reader.kinds[place] !== FIELD_ESCAPED) return use(reader.bytes, reader.starts[place]!, reader.ends[place]!);
+function nodeWith(ids: NodeIds, reader: CsvReader, place: number): number {
+  if (reader.kinds[place] !== FIELD_ESCAPED) return ids.find(reader.bytes, reader.starts[place]!, reader.ends[place]!);
   const bytes = reader.field(place);
-  return use(bytes, 0, bytes.length);
+  return ids.find(bytes, 0, bytes.length);
 }
 
 const SHOWN_CHARACTERS = 100;
