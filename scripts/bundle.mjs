@@ -53,17 +53,9 @@ const packagesStay = {
  * and no thread looks for their files. What they import comes along, but for the last two, which load a native library.
  */
 const JOINED = new Set([
-  ...[
-    "@huggingface/tokenizers",
-    "@mongodb-js/saslprep",
-    "commander",
-    "fast-jwt",
-    "jsonc-parser",
-    "msgpackr",
-    "otpauth",
-    "pino",
-  ],
-  ...["prom-client", "semver", "smol-toml", "sorted-btree", "ws"],
+  ...["@fastify/busboy", "@huggingface/tokenizers", "@mongodb-js/saslprep", "commander", "fast-jwt", "jsonc-parser"],
+  ...["msgpackr", "otpauth", "pino", "prom-client", "semver", "smol-toml", "snowball-stemmers", "sorted-btree", "ws"],
+  "yaml",
 ]);
 /** Parts of them that nothing uses, and that load much: node's clients of HTTP, its clusters. */
 const UNUSED = /prom-client\/lib\/(pushgateway|cluster)[.]js$/;

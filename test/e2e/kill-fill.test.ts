@@ -10,14 +10,14 @@ import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
 /** So few bytes may wait in a file for the commit (an eighth) that the rows are stored ahead of it. */
-const FEW_WAIT = { TESSERA_STORAGE_SPILL_BYTES_MAX: "1000000000" };
-/** Some 215 MiB of rows: two commits. Twice as many: four. */
-const ROWS = sized(36_000, 72_000);
+const FEW_WAIT = { TESSERA_STORAGE_SPILL_BYTES_MAX: "600000000" };
+/** Some 130 MiB of rows: two commits. The others: six. */
+const ROWS = sized(21_600, 72_000);
 const FILL = `CREATE TABLE made AS SELECT i AS a, i % 100 AS b, repeat('some text ', 600) || i AS c FROM generate_series(1, ${ROWS}) i`;
 const CHECK = "SELECT count(*), sum(a), sum(b), count(DISTINCT a) FROM made";
 const ALL = [[ROWS, (ROWS * (ROWS + 1)) / 2, (ROWS / 100) * 4950, ROWS]];
 /** The first of the commits, and a part of the second. */
-const KILL_AT_BYTES = 150 * 1024 * 1024;
+const KILL_AT_BYTES = 90 * 1024 * 1024;
 
 t.test(
   "a table that is being filled when the server is killed is not there afterwards",

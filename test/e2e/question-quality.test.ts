@@ -1,15 +1,19 @@
 /** Questions over schemas that rules were not made for, and what a question with several meanings is answered. */
 import t from "tap";
-import { askQuestions } from "../../bench/quality/questions.js";
+import { askQuestions, QUESTION_SETS } from "../../bench/quality/questions.js";
 import { sized } from "../lengths.js";
 import { isRight } from "./nl2sql-pairs.js";
 import { TestServer } from "./server.js";
+
+/** Every so many of the sets, and of their questions. */
+const [EVERY_SET, EVERY] = sized([2, 9], [1, 1]);
 
 const server = await TestServer.shared();
 t.teardown(() => server.stop());
 
 t.test("right, refused, wrong", async (t) => {
-  const asked = await askQuestions(server, sized(9, 1));
+  const sets = (Object.keys(QUESTION_SETS) as (keyof typeof QUESTION_SETS)[]).filter((_, i) => i % EVERY_SET === 0);
+  const asked = await askQuestions(server, EVERY, sets);
   const share = (outcome: string) => asked.filter((one) => one.outcome === outcome).length / asked.length;
   const right = share("right") + share("refused rightly");
   t.ok(right >= 0.7, `right: ${right}`);

@@ -35,6 +35,9 @@ const SURROUNDINGS = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith("TESSERA_") && name !== "NODE_EXTRA_CA_CERTS"),
 );
 
+/** Set by scripts/run-tests.mjs: options of node for servers. */
+const { TEST_SERVER_OPTIONS } = process.env;
+
 export class TestServer {
   url = "";
   /** The administrator's access token. */
@@ -109,6 +112,7 @@ export class TestServer {
     const child = spawn(command, [...first, "serve"], {
       env: {
         ...SURROUNDINGS,
+        ...(TEST_SERVER_OPTIONS && { NODE_OPTIONS: TEST_SERVER_OPTIONS }),
         TESSERA_PORT: "0",
         TESSERA_DATA_DIR: this.directory,
         TESSERA_ADMIN_PASSWORD: ADMIN_PASSWORD,
