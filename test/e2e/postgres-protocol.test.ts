@@ -125,6 +125,13 @@ t.test("one text with several statements is one transaction", (t) =>
     t.equal((await client.ask("SELECT nope")).at(-1)!.body.toString(), "E");
     t.match(fieldsOf((await client.ask("SELECT 1"))[0]!), { C: "25P02" });
     t.equal((await client.ask("ROLLBACK")).at(-1)!.body.toString(), "I");
+    for (const control of ["SAVEPOINT a", "RELEASE a", "ROLLBACK TO a", "COMMIT AND CHAIN", "ROLLBACK AND CHAIN"]) {
+      const refused = await client.ask(`INSERT INTO several VALUES (3); ${control}; SELECT 1`);
+      t.match(errorIn(refused), { C: "25P01", M: /can only be used in transaction blocks/ }, control);
+      t.equal(refused.at(-1)!.body.toString(), "I", control);
+    }
+    t.same(valuesOf((await client.ask("SELECT count(*) FROM several"))[1]!), ["1"]);
+    t.equal(lettersOf(await client.ask("BEGIN; SAVEPOINT a; ROLLBACK TO a; COMMIT")), "CCCCZ");
   }),
 );
 

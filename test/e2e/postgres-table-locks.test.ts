@@ -130,3 +130,24 @@ t.test("what is refused", async (t) => {
   t.equal(await tried(client, "BEGIN; LOCK TABLE nothing"), "42P01");
   await client.query("ROLLBACK");
 });
+
+t.test("LOCK of a view locks the tables that it reads, and asks for rights to the view alone", async (t) => {
+  const [first, second] = [await connect(), await connect()];
+  await first.query("CREATE ROLE reader");
+  await first.query("CREATE TABLE below (id int); CREATE TABLE beside (id int)");
+  await first.query("CREATE VIEW shown AS SELECT * FROM below WHERE id IN (SELECT id FROM beside)");
+  await first.query("BEGIN; LOCK shown IN ACCESS EXCLUSIVE MODE");
+  for (const name of ["below", "beside", "shown"]) {
+    t.equal(await tried(second, `LOCK ${name} IN ACCESS SHARE MODE NOWAIT`), "25P01", "outside of a transaction");
+    await second.query("BEGIN");
+    t.equal(await tried(second, `LOCK ${name} IN ACCESS SHARE MODE NOWAIT`), "55P03", name);
+    await second.query("ROLLBACK");
+  }
+  await first.query("ROLLBACK");
+  await first.query("REVOKE ALL ON below, shown FROM member; GRANT UPDATE ON shown TO reader; SET ROLE reader");
+  await first.query("BEGIN");
+  t.equal(await tried(first, "LOCK below IN EXCLUSIVE MODE"), "42501");
+  await first.query("ROLLBACK; BEGIN");
+  t.equal(await tried(first, "LOCK shown IN EXCLUSIVE MODE"), "done");
+  await first.query("ROLLBACK; RESET ROLE; DROP OWNED BY reader; DROP ROLE reader");
+});

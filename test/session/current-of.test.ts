@@ -127,6 +127,7 @@ t.test("tables that inherit", (t) =>
       ["child|1", "parent|1", "parent|5"],
     ],
     ["explain (costs off) declare d cursor for select a from only parent", ["Seq Scan on parent"]],
+    ["explain (costs off) create table made as select a from only parent", ["Seq Scan on parent"]],
     ["declare e cursor for select a from parent"],
     ["fetch 3 e", ["1", "5", "1"]],
     ["update parent set a = 9 where current of e returning tableoid::regclass, a", ["child|9"]],

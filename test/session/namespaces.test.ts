@@ -127,6 +127,7 @@ t.test("statements about what does not exist here, and about the session", async
   await fails(t, database, "grant select on t to somebody", "42704");
   await database.exec("create table t (a int); begin; lock table t in exclusive mode; commit");
   await fails(t, database, "lock table missing", "42P01");
+  await database.exec("create view v as select * from t where a in (select a from t); begin; lock v; commit");
   await database.exec("create temp table s (a int); set app.tone = 'x'; discard all");
   await fails(t, database, "select * from s", "42P01");
   await fails(t, database, "show app.tone", "42704");
