@@ -2,14 +2,16 @@
  * INSERT, UPDATE and DELETE on a view whose INSTEAD OF triggers do the work, row by row. Called by insert.ts, update.ts
  * and delete.ts for plans that say so.
  */
+import { sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
-import type { DeletePlan, InsertPlan, UpdatePlan } from "../plan/change-plans.js";
+import type { BoundCheck, DeletePlan, InsertPlan, UpdatePlan } from "../plan/change-plans.js";
 import type { ExecContext } from "./context.js";
 import { after, drain, inOrder, type Open, type Operator } from "./operator.js";
 import { type ChangedRows, modifying, type ReturningProgram } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
+import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { slotsOf } from "./slots.js";
 import {
   fireBefore,
@@ -32,6 +34,8 @@ interface InsteadProgram {
   readonly oldSlots: readonly number[] | null;
   /** Per column of the view its new value; null: the row goes. */
   readonly newValues: readonly Evaluate[] | null;
+  /** WITH CHECK OPTION of views above the one with the triggers, over the new row as these leave it. */
+  readonly checks: readonly RowCheck[];
 }
 
 /** `returning` reads the new rows' columns, if there are any, then the input's. */
@@ -50,9 +54,13 @@ export function compileInsteadOf(plan: ChangePlan, returning: ReturningProgram |
     statement: statementTriggers(table, [kind]),
     oldSlots,
     newValues: kind === "delete" ? null : newValues,
+    checks: kind === "delete" ? [] : compileChecks(ofViews(plan.checks), slotsOf(plan.rowColumns)),
   };
   return modifying(input, returning, (operator, context) => new InsteadChanger(program, operator, context));
 }
+
+/** The others are the table's whose rules do the work: it gets no row. */
+const ofViews = (checks: readonly BoundCheck[]): readonly BoundCheck[] => checks.filter(({ view }) => view === true);
 
 class InsteadChanger {
   private readonly input: RowBuffer;
@@ -111,6 +119,8 @@ class InsteadChanger {
     return after(fireBefore(triggers, old, next, context), (row) => {
       if (row === null) return;
       for (let c = 0; c < newColumns.length; c++) newColumns[c]![number] = row[columns[c]!.id]!;
+      const failed = failedCheck(program.checks, { columns: newColumns, length: number + 1 }, number, context);
+      if (failed !== null) throw sqlError("44000", `new row violates check option for view "${failed.name}"`);
       this.changed.push(number);
       noteAfter(triggers, old, next && row, context, null);
     });

@@ -52,9 +52,13 @@ export function bindViewQuery(of: Viewed, query: ViewQuery, binding: Binding): S
 /** A view, or the table of a materialized view. */
 type Viewed = Pick<ViewDef, "id" | "invoker">;
 
-/** The rights that the query runs with: its owner's, unless the view is security_invoker. */
+/**
+ * The rights that the query runs with: its owner's, unless the view is security_invoker. Those are of who asked, also
+ * where a view of somebody else's names it.
+ */
 export function queryRights(of: Viewed, query: ViewQuery, env: BindEnvironment): BindEnvironment {
-  return isInvoker(of, query) ? env : ownersRights(of.id, env);
+  if (!isInvoker(of, query)) return ownersRights(of.id, env);
+  return env.asked === undefined ? env : { ...env, rights: env.asked };
 }
 
 export function isInvoker({ invoker }: Viewed, query: ViewQuery): boolean {

@@ -51,6 +51,8 @@ export interface BindEnvironment {
   readonly textShape?: (table: TableDef, index: SearchIndexDef, query: string) => TextShape | null;
   /** What the session's role may do, with the definitions that it may do it with; absent: the engine itself asks. */
   readonly rights?: Rights;
+  /** Of who asked, within a view whose owner's are in `rights`; absent: these are. */
+  readonly asked?: Rights;
   /** A client sends the statement for itself, and what is bound is the statement, not what it calls or reads. */
   readonly isSent?: true;
   /** Who the session began as. */

@@ -53,6 +53,14 @@ export interface ChangedRow {
   readonly checks: readonly BoundCheck[];
 }
 
+export interface ChangedView {
+  readonly view: ViewDef;
+  /** Who asks for it. */
+  readonly env: BindEnvironment;
+  /** Per column of the view the id of the table's; null: it is computed. */
+  bases(): readonly (number | null)[];
+}
+
 export interface ChangedRelation {
   /** Whose rows change. */
   readonly table: TableDef;
@@ -64,8 +72,8 @@ export interface ChangedRelation {
   readonly instead?: ViewDef | "rules";
   /** Who changes the table: the statement, or the owner of the view that names it. */
   readonly rights: Rights | null;
-  /** Views from the named one down, each with who asks for it. */
-  readonly views: readonly { readonly view: ViewDef; readonly env: BindEnvironment }[];
+  /** Views from the named one down. */
+  readonly views: readonly ChangedView[];
   /** Names the table for rowsOf. */
   readonly reference: NameNode;
   /**
@@ -145,7 +153,7 @@ function insteadOf(view: ViewDef, reference: NameNode, env: BindEnvironment): Ch
     instead: view,
     reference,
     rights: null,
-    views: [{ view, env }],
+    views: [asTable(view, env)],
     over: (called, columns) => ({ item: ownItem(table, called, columns), conditions: [], checks: [] }),
     changedColumn: (target) => targetColumn(table, target),
   };
@@ -190,7 +198,7 @@ function throughView(view: ViewDef, command: ChangeCommand, binding: Binding): C
     ...(instead !== null && { instead }),
     reference: bottom.from.name,
     rights: instead === null ? checkedRights(bottom.env) : null,
-    views: viewsOf(top, binding.env),
+    views: viewsOf(top, table, binding.env, binding),
     over,
     changedColumn: (target, changing) => {
       const base = bases[face.columns.indexOf(targetColumn(face, target))];
@@ -201,9 +209,16 @@ function throughView(view: ViewDef, command: ChangeCommand, binding: Binding): C
 }
 
 /** Each view, asked for by the statement or by the owner of the one above. */
-function viewsOf({ view, env: own, below, instead }: Level, env: BindEnvironment): ChangedRelation["views"] {
-  const rest = "view" in below ? viewsOf(below, own) : instead === null ? [] : [{ view: instead, env: own }];
-  return [{ view, env }, ...rest];
+function viewsOf(level: Level, table: TableDef, env: BindEnvironment, binding: Binding): readonly ChangedView[] {
+  const { view, env: own, below, instead } = level;
+  const bases = () => baseColumns(level, table, new Map(), binding);
+  const lowest = instead === null ? [] : [asTable(instead, own)];
+  return [{ view, env, bases }, ...("view" in below ? viewsOf(below, table, own, binding) : lowest)];
+}
+
+/** A view whose triggers do the work: ids of its columns are their places. */
+function asTable(view: ViewDef, env: BindEnvironment): ChangedView {
+  return { view, env, bases: () => view.columns.map((_, place) => place) };
 }
 
 /** Of a view's column that is no column of the table. */

@@ -30,10 +30,10 @@ export function requireChanges(
     requireChange(face, privilege, columns, "table", binding.env);
     return;
   }
-  views.forEach(({ view, env }, i) => {
-    // Columns of the named view by their places; further down the whole is asked for.
-    const places = columns?.map((id) => face.columns.findIndex((column) => column.id === id)) ?? null;
-    requireChange(view, privilege, i === 0 ? places : null, "view", env);
+  views.forEach(({ view, env, bases }, i) => {
+    // Columns of a view go by their places; of the named one they may be several of one of the table's.
+    const ids = columns === null || i === 0 ? face.columns.map(({ id }) => id) : bases();
+    requireChange(view, privilege, columns?.map((id) => ids.indexOf(id)) ?? null, "view", env);
   });
   if (rights !== null) requireChange(table, privilege, columns, "table", { ...binding.env, rights });
 }

@@ -53,7 +53,7 @@ export function ownersRights(relationId: number, env: BindEnvironment): BindEnvi
   if (owner === null) throw permissionDenied("view", String(relationId));
   const { refusesPolicies } = rights.acting;
   const acting = { ...actingAsRole(owner), ...(refusesPolicies && { refusesPolicies }) };
-  return { ...env, rights: rightsOf(rights.catalog, acting) };
+  return { ...env, rights: rightsOf(rights.catalog, acting), asked: env.asked ?? rights };
 }
 
 /** Throws 42501 unless the columns may be given values; `columns` null: the privilege is about whole rows. */
