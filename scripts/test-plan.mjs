@@ -12,7 +12,7 @@ import { dirname, join, relative } from "node:path";
 export const END_OF_FILE = "end of file ";
 
 /** Replace clocks, run for long, or (the library's downloads) depend on how fast this process is. */
-const OWN_PROCESS_FOLDERS = ["ai/library", "browser", "fuzz", "security", "simulation", "torture", "workers"];
+const OWN_PROCESS_FOLDERS = ["ai/library", "browser", "fuzz", "simulation", "torture", "workers"];
 /** Measure this process, or change what belongs to all of it. A limit of time holds until the next file begins. */
 const OWN_PROCESS =
   /process\.(memoryUsage|cpuUsage|exit|on)\(|performance\.now = |\.registerProcedure\(|"[./]+\/turn-lengths\.js"/;

@@ -4,7 +4,7 @@ import { sized } from "../lengths.js";
 import { inProcess, knownFailures, runSuite, SUITES, suitesPresent } from "./sql-suites.js";
 import { WireDoor } from "./wire-adapter.js";
 
-const EVERY = sized(20, 2);
+const EVERY = sized(12, 2);
 const every = (_name: string, i: number): boolean => i % EVERY === 0;
 const SHORT = ["int4", "int8", "numeric", "strings", "select"];
 const REGRESS = sized(SHORT, [...SHORT, "aggregates", "window", "join"]);
@@ -32,7 +32,7 @@ for (const [folder, chosen] of Object.entries(SAMPLE)) {
 const GAPS = /^sequence\.slt:/;
 /** In turns some statements of the others take half a minute. */
 const IN_TURNS: Readonly<Record<string, (name: string, i: number) => boolean>> = {
-  duckdb: (_, i) => i % sized(40, 5) === 0,
+  duckdb: (_, i) => i % sized(20, 5) === 0,
   "pg-regress": sized(
     (name: string) => /^(int8|strings)\.slt$/.test(name),
     (_: string, i: number) => i % 5 === 0,

@@ -171,6 +171,7 @@ export class ClusterProcesses {
       ...{ TESSERA_RATE_LIMIT_PER_SECOND: "100000", SQL_MAX_ROW_COUNT: "1000000" },
       // As in test/e2e/server.ts.
       ...{ TESSERA_AUTH_PASSWORD_COST: "10", TESSERA_STORAGE_RESERVE_BYTES: "0" },
+      ...(process.env.TEST_SERVER_OPTIONS && { NODE_OPTIONS: process.env.TEST_SERVER_OPTIONS }),
       TESSERA_NODE_FLAGS: `--import ${ACTOR_FAULTS}`,
     };
   }
