@@ -62,8 +62,9 @@ interface GraphWriteProgram {
 /** `opens`: the programs of the input, then of each MERGE's search. */
 export function compileGraphWrite(plan: GraphWritePlan, opens: readonly Open[], compile: (plan: Plan) => Open): Open {
   const made = columnsMadeBy(plan.steps);
-  const known = new Set(plan.columns.map(({ id }) => id));
-  const columns = [...plan.columns, ...made.filter(({ id }) => !known.has(id))];
+  const columns = [
+    ...new Map([...plan.input.columns, ...plan.columns, ...made].map((each) => [each.id, each])).values(),
+  ];
   const slotOf = slotsOf(columns);
   const entities = entitiesOf(plan, slotOf);
   const properties = new Set(entities.map((entity) => entity.properties));
