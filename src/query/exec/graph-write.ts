@@ -1,6 +1,7 @@
 /**
  * Writing clauses of Cypher (GraphWritePlan). All rows of the input are read, then the steps run for each row in turn;
- * a row's expressions see what was changed before, and so do the rows that come out. graph-write-steps.ts runs the
+ * a row's expressions see what was changed before, and so do the rows that come out. Rows that only make something are
+ * not kept where there are many. graph-write-steps.ts runs the
  * steps, graph-writer.ts writes.
  */
 
@@ -20,11 +21,12 @@ import type { EdgeColumns, EntityPolicies, GraphWritePlan, GraphWriteStep, NodeC
 import { columnsMadeBy } from "../plan/graph-steps.js";
 import type { Plan } from "../plan/plan.js";
 import { exprsOfPlan } from "../plan/walk.js";
+import { BULK_ROWS } from "./bulk-writer.js";
 import type { ExecContext } from "./context.js";
 import type { EntityChecks, EntityState } from "./entity-table.js";
 import { type Renewal, renewed } from "./graph-values.js";
 import { compileSteps, idOfEntity, type RunStep, type StepRun, type TableFor } from "./graph-write-steps.js";
-import { type GraphChecks, GraphWriter } from "./graph-writer.js";
+import { type GraphChecks, GraphWriter, type MadeOfRow } from "./graph-writer.js";
 import { compileMergeTable } from "./merge-table.js";
 import { after, drain, inTurns, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
@@ -57,18 +59,12 @@ interface GraphWriteProgram {
   readonly made: MadeOfRow | null;
 }
 
-interface MadeOfRow {
-  readonly nodes: number;
-  readonly edges: number;
-  /** The row changes what it makes. */
-  readonly changes: boolean;
-}
-
 /** `opens`: the programs of the input, then of each MERGE's search. */
 export function compileGraphWrite(plan: GraphWritePlan, opens: readonly Open[], compile: (plan: Plan) => Open): Open {
   const made = columnsMadeBy(plan.steps);
-  const known = new Set(plan.columns.map(({ id }) => id));
-  const columns = [...plan.columns, ...made.filter(({ id }) => !known.has(id))];
+  const columns = [
+    ...new Map([...plan.input.columns, ...plan.columns, ...made].map((each) => [each.id, each])).values(),
+  ];
   const slotOf = slotsOf(columns);
   const entities = entitiesOf(plan, slotOf);
   const properties = new Set(entities.map((entity) => entity.properties));
@@ -171,6 +167,8 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
   private position = 0;
   private isDone = false;
   private released = false;
+  /** What rows make goes into loads. */
+  private isLoading = false;
   /** The writer's version that the row was last renewed at. */
   private seen = 0;
 
@@ -195,16 +193,22 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
     if (this.isDone) return this.emit();
     return drain(
       this.input,
-      (batch) => this.rows.append(batch),
-      () => {
-        const { made } = this.program;
-        const { length } = this.rows;
-        if (made !== null && !this.sharesWriter) {
-          this.writer.loadNew(length * made.nodes, length * made.edges, made.changes);
-        }
-        return after(this.run(), () => after(this.writer.finish(), () => this.renewAll()));
-      },
+      (batch) => this.take(batch),
+      () => after(this.run(), () => after(this.writer.finish(), () => this.renewAll())),
     );
+  }
+
+  /** Nobody sees what goes into a load: from then on rows need not wait for the others, which may read the graph. */
+  private take(batch: Batch): void | Promise<void> {
+    const { rows, writer } = this;
+    rows.append(batch);
+    if (!this.isLoading) {
+      const { made } = this.program;
+      if (made === null || this.sharesWriter) return;
+      if (rows.length * Math.max(made.nodes, made.edges) < BULK_ROWS || !writer.loadNew(made)) return;
+      this.isLoading = true;
+    }
+    return after(this.run(), () => rows.clear());
   }
 
   private get sharesWriter(): boolean {

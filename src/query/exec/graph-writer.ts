@@ -31,6 +31,14 @@ import { PendingEntities, type Sought } from "./pending-entities.js";
 import { ReadStep } from "./read-step.js";
 import { sumOfBytes } from "./value-bytes.js";
 
+/** What each row of a clause makes that does nothing else. */
+export interface MadeOfRow {
+  readonly nodes: number;
+  readonly edges: number;
+  /** The row changes what it makes. */
+  readonly changes: boolean;
+}
+
 export interface GraphChecks {
   readonly nodes: EntityChecks | null;
   readonly edges: EntityChecks | null;
@@ -62,6 +70,8 @@ export class GraphWriter {
   private readonly loads = new Map<EntityTable, BulkWriter>();
   /** Made for the row, and to be loaded when its steps have run; null: nothing changes what is made. */
   private ofRow: { readonly table: EntityTable; readonly state: EntityState }[] | null = null;
+  /** Ids of nodes that the row has made, where they go into a load: relationships ask for them. */
+  private readonly nodesOfRow = new Set<number>();
   /** Labels that were counted last. */
   private counted = { labels: "", count: 0 };
 
@@ -97,9 +107,11 @@ export class GraphWriter {
     const state = this.create(this.nodes, labels, NOT_AN_ENDPOINT, NOT_AN_ENDPOINT, properties);
     this.counts.nodesCreated++;
     this.counts.labelsAdded += this.countOf(labels);
-    // Relationships ask for it.
-    if (this.loads.size === 0 || this.loads.has(this.edges)) this.present.add(state.id);
-    if (this.loads.size > 0) return state;
+    if (this.loads.size > 0) {
+      if (this.loads.has(this.edges)) this.nodesOfRow.add(state.id);
+      return state;
+    }
+    this.present.add(state.id);
     this.noteInTables(state);
     this.unwritten.addNode(properties);
     return state;
@@ -145,26 +157,28 @@ export class GraphWriter {
   }
 
   /**
-   * The clause only makes nodes and relationships, so many, and nothing of it asks for those of other rows before
-   * `finish`: they need not wait in memory. Called before the first of them. `changes`: a row may change its own.
+   * The clause only makes nodes and relationships, and many of them, and nothing of it asks for those of other rows
+   * before `finish`: they need not wait in memory. Called before the first of them. False: the transaction takes no
+   * loads.
    */
-  loadNew(nodes: number, edges: number, changes: boolean): void {
+  loadNew({ nodes, edges, changes }: MadeOfRow): boolean {
     const { context, loads } = this;
-    if (nodes < BULK_ROWS && edges < BULK_ROWS) return;
     for (const [table, count] of [[this.nodes, nodes] as const, [this.edges, edges] as const]) {
       if (count === 0) continue;
       const load = context.tx.beginLoad();
       if (load === null) {
         loads.clear();
-        return;
+        return false;
       }
       loads.set(table, new BulkWriter(table.table, context, load, () => null));
     }
     this.ofRow = changes ? [] : null;
+    return true;
   }
 
   /** The steps have run for a row of the clause. Throws as `finish` does. */
   endRow(): void | Promise<void> {
+    if (this.nodesOfRow.size > 0) this.nodesOfRow.clear();
     if (this.ofRow !== null && this.ofRow.length > 0) {
       for (const { table, state } of this.ofRow) {
         table.load(this.loads.get(table)!, state);
@@ -181,7 +195,7 @@ export class GraphWriter {
   private requireNode(id: number, isFound: boolean): void {
     const { nodes, present } = this;
     if (nodes.states.get(id)?.isDeleted) throw deletedEntity();
-    if (present.has(id)) return;
+    if (present.has(id) || this.nodesOfRow.has(id)) return;
     present.add(id);
     if (isFound) {
       const { tx } = this.context;

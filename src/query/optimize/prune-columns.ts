@@ -167,7 +167,9 @@ function pruneGraphWrite(plan: GraphWritePlan, needed: Ids): Plan {
     if (Object.values(entity).some(({ id }: OutputColumn) => read.has(id))) read.add(entity.id.id);
   }
   const kept = input.columns.filter(({ id }) => read.has(id));
-  return withChildren(plan, [withColumns(prune(input, idsOf(kept)), kept), ...matches.map(positional)]);
+  const pruned = withChildren(plan, [withColumns(prune(input, idsOf(kept)), kept), ...matches.map(positional)]);
+  // What it makes and nobody reads need not be kept row by row.
+  return needed.size > 0 || pruned.columns.length === 0 ? pruned : Object.freeze({ ...pruned, columns: [] });
 }
 
 /** Of a statement in Cypher that writes: each clause hands on what those after it read. */
