@@ -54,7 +54,16 @@ export class LoadRun implements SortedRun {
    */
   changedColumns: ReadonlySet<number> | null = null;
 
-  constructor(public prefix: Uint8Array) {}
+  /** `spare`: slabs of another run that is of no use any more; they are taken first. */
+  constructor(
+    public prefix: Uint8Array,
+    private readonly spare: Memory[] = [],
+  ) {}
+
+  /** Its slabs, for another run. It is of no use afterwards. */
+  takeSlabs(): Memory[] {
+    return this.slabs.splice(0);
+  }
 
   /** All keys begin with another prefix from now on, of the same length; in steps (in-steps.ts). */
   *move(prefix: Uint8Array): Generator<undefined, void> {
@@ -450,7 +459,11 @@ export class LoadRun implements SortedRun {
   }
 
   private newSlab(bytes: number): void {
-    this.slabs.push(allocateMemory(Math.max(this.slabs.length === 0 ? SLAB_BYTES / 16 : SLAB_BYTES, bytes)));
+    const { slabs, spare } = this;
+    // Memory that was written before costs no page fault.
+    const isSpare = (spare.at(-1)?.bytes.length ?? 0) >= bytes;
+    const length = Math.max(slabs.length === 0 ? SLAB_BYTES / 16 : SLAB_BYTES, bytes);
+    slabs.push(isSpare ? spare.pop()! : allocateMemory(length));
     this.free = 0;
   }
 

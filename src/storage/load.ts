@@ -5,6 +5,7 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX } from "../protocol/limits.js";
+import type { Memory } from "./copy-bytes.js";
 import { keyLength } from "./key-writer.js";
 import { LoadRun } from "./load-run.js";
 import type { CommitParts, Operation } from "./operation.js";
@@ -55,9 +56,9 @@ export class Load implements OrderedEntries<LoadWrite> {
     return size;
   }
 
-  /** Where writes go whose keys begin with the prefix. */
-  run(prefix: Uint8Array): LoadRun {
-    const run = new LoadRun(prefix);
+  /** Where writes go whose keys begin with the prefix. `spare`: as LoadRun has it. */
+  run(prefix: Uint8Array, spare?: Memory[]): LoadRun {
+    const run = new LoadRun(prefix, spare);
     this.put(run);
     return run;
   }

@@ -229,4 +229,10 @@ t.test("of a long table some segments are looked at", async (t) => {
   isAbout(t, fractions.get(77)!, 0.1, "updated rows");
   isAbout(t, fractions.get(88)!, 0.1, "new rows");
   t.notOk(fractions.has(3) || fractions.has(4), "values that are gone");
+
+  await run("update t set gone = 9 where few in (0, 1, 2, 5, 6, 77, 88)");
+  const often = await analyze();
+  t.ok(often.seen === 16 || often.seen === 32, `${often.seen} segments where most rows were changed`);
+  isAbout(t, often.rows, LONG_ROWS, "rows");
+  isAbout(t, often.of("gone").common[0]!.fraction, 0.75, "updated rows");
 });

@@ -6,6 +6,7 @@
 import { type ForeignKeyDef, forbidsOverlap, storageOf, type TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { LOAD_BYTES_MAX } from "../../protocol/limits.js";
+import type { Memory } from "../../storage/copy-bytes.js";
 import { batchesOf, inSteps } from "../../storage/in-steps.js";
 import { beginKey, encodeKey } from "../../storage/key-codec.js";
 import { watchKey } from "../../storage/keys.js";
@@ -149,10 +150,11 @@ export class BulkWriter {
     this.expressions = this.layout.computed ? new TableExpressions(table, context) : null;
   }
 
-  private begin(load: Load): void {
+  /** `spare`: memory for its rows. */
+  private begin(load: Load, spare?: Memory[]): void {
     const { layout, prefix, context } = this;
     this.load = load;
-    this.rows = load.run(prefix);
+    this.rows = load.run(prefix, spare);
     this.indexes = layout.indexes.map((index) => {
       const run = load.run(index.prefixOf(context.tenantNumber));
       return { index, run, rows: index.unique ? [] : null, places: entryPlaces(index) };
@@ -213,9 +215,9 @@ export class BulkWriter {
     const entries = this.indexes.map(({ index, run, rows: of }) => {
       return { key: index, run, rowOf: of === null ? null : this.rowOf(run, of) };
     });
-    await this.aside.add([rows, ...entries], this.isRising);
+    const spare = await this.aside.add([rows, ...entries], this.isRising);
     this.stored = this.aside.count;
-    this.begin(new Load(context.tx.snapshot, LOAD_BYTES_MAX));
+    this.begin(new Load(context.tx.snapshot, LOAD_BYTES_MAX), spare);
   }
 
   private rowOf(run: LoadRun, rows: readonly number[] | null): (place: number) => number {

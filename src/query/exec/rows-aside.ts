@@ -4,6 +4,7 @@
  * have, and become one load of the transaction. Nobody sees them before. Owned by the writer; the transaction closes
  * the file.
  */
+import type { Memory } from "../../storage/copy-bytes.js";
 import { batchesOf, inSteps } from "../../storage/in-steps.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
@@ -64,15 +65,22 @@ export class RowsAside {
     return (this.spilled?.length ?? 0) + (this.logged?.length ?? 0);
   }
 
-  /** A load that is sorted and checked, its rows first. `isRising`: it has nothing else, added in key order. */
-  async add(runs: readonly KeyedRun[], isRising: boolean): Promise<void> {
+  /**
+   * A load that is sorted and checked, its rows first. `isRising`: it has nothing else, added in key order. Answers
+   * memory that nobody looks at any more.
+   */
+  async add(runs: readonly KeyedRun[], isRising: boolean): Promise<Memory[]> {
     const { context, logged, count } = this;
-    if (logged === null || !isRising) return inSteps(context, this.spilling(runs));
     const { key, run } = runs[0]!;
+    if (logged === null || !isRising) {
+      await inSteps(context, this.spilling(runs));
+      return [];
+    }
     this.keys[0] = key;
     this.stored[0] ??= [];
     this.stored[0].push(await logged.write(run, key === null ? null : count, context));
     this.count += run.size;
+    return run.takeSlabs();
   }
 
   private *spilling(runs: readonly KeyedRun[]): Generator<undefined, void> {

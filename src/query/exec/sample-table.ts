@@ -34,6 +34,15 @@ export const HISTOGRAM_GROUPS = 64;
 export const SAMPLE_ROWS = 300 * HISTOGRAM_GROUPS;
 /** More segments than so many are not looked at: to draw a row costs the pages of its segment. */
 const SEGMENTS_MAX = 64;
+/** With more corrections in them than so many, fewer segments are looked at, but so many at least. */
+const CORRECTIONS_MAX = SAMPLE_ROWS;
+const SEGMENTS_MIN = 16;
+/** In which order segments are taken, those between others later: the first of them, and the step to the next one. */
+const PASSES = [
+  [0, 4],
+  [2, 4],
+  [1, 2],
+] as const;
 /** Entries between two looks at the clock. */
 const STEP_ENTRIES = 256;
 /** Numbers drawn between two of them. */
@@ -170,14 +179,14 @@ export class TableSample {
     const { segments } = table;
     const prefix = layout.rowPrefixOf(work.tenantNumber);
     // All at once, so that they fit the segments whatever the engine takes meanwhile.
-    const drawn = oneOfEach(segments, SEGMENTS_MAX, this.random).map(
+    const all = oneOfEach(segments, SEGMENTS_MAX, this.random).map(
       (segment): Drawn => ({ segment, corrections: work.tx.correctionsUnread(rangeOf(segment), table) }),
     );
     const isHeld = columns.every(({ column }) => table.holds(layout, column.id) === "yes");
     const inGaps: Added = { count: 0, sample: [] };
     for (const gap of gapsBetween(segments, table.start, table.end)) await this.readGap(gap, inGaps);
     const corrected: Corrected = { removed: 0, added: { count: 0, sample: [] }, changed: new Map() };
-    for (const one of drawn) await this.readCorrections(one, corrected);
+    const drawn = await this.withCorrections(all, corrected);
     const { removed, added, changed } = corrected;
     const rowsOf = (all: readonly { readonly rows: number }[]) => all.reduce((sum, { rows }) => sum + rows, 0);
     const stored = rowsOf(drawn.map(({ segment }) => segment));
@@ -190,8 +199,11 @@ export class TableSample {
     const beyondAdded = placeOf(numbers, stored + added.count);
     await this.putSpread(added, beyondAdded - inSegments.length);
     await this.putSpread(inGaps, numbers.length - beyondAdded);
-    const all = drawn.map(({ segment }) => segment);
-    for (const { segment, rows } of bySegment(all, inSegments)) {
+    const places = bySegment(
+      drawn.map(({ segment }) => segment),
+      inSegments,
+    );
+    for (const { segment, rows } of places) {
       this.starts.push(this.length);
       if (isHeld) await this.putHeld(segment, rows, changed.get(segment) ?? NOTHING_CHANGED);
       else await this.putStored(segment, rows, prefix);
@@ -243,21 +255,38 @@ export class TableSample {
     await giveWay(this.work);
   }
 
-  private async readCorrections({ segment, corrections }: Drawn, corrected: Corrected): Promise<void> {
-    if (corrections.text === null) return;
+  /** All of them, or every second or fourth one, so that what was changed does not count for more than the sample. */
+  private async withCorrections(all: readonly Drawn[], corrected: Corrected): Promise<readonly Drawn[]> {
+    const taken = new Set<Drawn>();
+    let read = 0;
+    for (const [first, step] of PASSES) {
+      for (let i = first; i < all.length; i += step) {
+        read += await this.readCorrections(all[i]!, corrected);
+        taken.add(all[i]!);
+      }
+      if (taken.size >= SEGMENTS_MIN && 2 * read > CORRECTIONS_MAX) break;
+    }
+    return all.filter((one) => taken.has(one));
+  }
+
+  /** Answers how many there are. */
+  private async readCorrections({ segment, corrections }: Drawn, corrected: Corrected): Promise<number> {
+    if (corrections.text === null) return 0;
     const { work } = this;
     const { keys } = segment;
     let place = 0;
-    for (let read = 1; corrections.text !== null; read++) {
+    let read = 0;
+    for (; corrections.text !== null; read++) {
       const { key, value } = corrections;
       place = keys.nextBound(key, place);
       if (place < keys.length && keys.compare(place, key) === 0) noteChanged(segment, place, value, corrected);
       else if (value !== null) this.add(value, corrected.added);
       corrections.advance();
-      if (read % STEP_ENTRIES !== 0) continue;
+      if (read % STEP_ENTRIES !== STEP_ENTRIES - 1) continue;
       work.checkpoint();
       if (work.shouldYield()) await work.yieldTurn();
     }
+    return read;
   }
 
   /** Rows that are only in records. */
