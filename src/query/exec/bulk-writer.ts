@@ -16,7 +16,7 @@ import { buildRecord } from "../../storage/record-codec.js";
 import type { RunLog } from "../../storage/stored-run.js";
 import type { Value } from "../../values/values.js";
 import type { ChunkRecords } from "./chunk-records.js";
-import type { ExecContext, UnseenTable } from "./context.js";
+import { type ExecContext, storesAhead, type UnseenTable } from "./context.js";
 import { entryPlaces, loadEntry, loadEntryOfPart } from "./load-entry.js";
 import { type ReferencedKey, referencedKey } from "./referenced-key.js";
 import { beginRowKeyOfNumber } from "./row-numbers.js";
@@ -89,11 +89,6 @@ export function requiresSingleRows(table: TableDef, findTable: FindTable): strin
     if (key.deferrable || parent === null || referencedKey(parent, table, key) === null) return "foreign keys";
   }
   return null;
-}
-
-/** Who takes the table's rows ahead of the commit; null: nobody does. */
-export function storesAhead(table: TableDef, { unseen }: ExecContext): UnseenTable | null {
-  return unseen?.table === table && (table.foreignKeys ?? []).length === 0 ? unseen : null;
 }
 
 export class BulkWriter {

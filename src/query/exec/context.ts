@@ -81,6 +81,11 @@ export interface UnseenTable {
   keep(): void;
 }
 
+/** Who takes the table's rows ahead of the commit; null: nobody does. */
+export function storesAhead(table: TableDef, { unseen }: ExecContext): UnseenTable | null {
+  return unseen?.table === table && (table.foreignKeys ?? []).length === 0 ? unseen : null;
+}
+
 /** A GraphWriter (graph-writer.ts), which contexts hand on without knowing it. */
 export interface SharedWriter {
   readonly version: number;

@@ -8,10 +8,10 @@ import type { Value } from "../../values/values.js";
 import type { Batch } from "../expr/expr.js";
 import { oidOfId } from "../expr/types.js";
 import type { InsertPlan } from "../plan/change-plans.js";
-import { BULK_ROWS, BulkWriter, type FindTable, requiresSingleRows, storesAhead } from "./bulk-writer.js";
+import { BULK_ROWS, BulkWriter, type FindTable, requiresSingleRows } from "./bulk-writer.js";
 import { checkRow } from "./check-row.js";
 import { ChunkRecords, GROUP_ROWS } from "./chunk-records.js";
-import type { ExecContext } from "./context.js";
+import { type ExecContext, storesAhead } from "./context.js";
 import {
   type ConflictProgram,
   compileTarget,

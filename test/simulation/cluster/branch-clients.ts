@@ -6,7 +6,6 @@
 import type { Shard } from "../../../src/storage/shard.js";
 import type { Transaction } from "../history.js";
 import type { SeededRandom } from "../seeded-random.js";
-import type { Work } from "./cluster-node.js";
 import {
   BRANCH_LISTS,
   type BranchPlace,
@@ -17,6 +16,7 @@ import {
   type Moment,
   nameOfMerges,
 } from "./simulated-branches.js";
+import type { Work } from "./work.js";
 
 /** Their numbers; each is in the partition of that remainder. */
 export const BRANCHED_TENANTS = [25, 27];

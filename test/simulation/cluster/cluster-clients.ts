@@ -10,10 +10,11 @@ import type { Operation, Transaction } from "../history.js";
 import type { SeededRandom } from "../seeded-random.js";
 import type { VirtualLoop } from "../virtual-loop.js";
 import { BranchClient } from "./branch-clients.js";
-import { type Answer, NODES, PARTITIONS, type Work } from "./cluster-node.js";
+import { NODES, PARTITIONS } from "./cluster-node.js";
 import type { Place, SimulatedCluster } from "./simulated-cluster.js";
 import type { StaleRead } from "./simulated-copy-reads.js";
 import { homeOf, TENANTS } from "./simulated-moves.js";
+import type { Answer, Work } from "./work.js";
 
 const LISTS = ["a", "b", "c"];
 

@@ -26,6 +26,7 @@ import { letGoOf, type Running } from "./simulated-hand-over.js";
 import { NodeLink, type Sabotage, SimulatedLog } from "./simulated-log.js";
 import { ActorMoves } from "./simulated-moves.js";
 import { LARGE_SIZES, LOG_OPTIONS, logDirectoryOf } from "./simulated-sizes.js";
+import type { Answer, Work } from "./work.js";
 
 export const NODES = 3;
 export const ACTORS = 2;
@@ -36,18 +37,6 @@ const LOOK_MS = 200;
 const RENEW_MS = 1000;
 /** A node that is not a partition's first choice waits so much longer for each that comes before it. */
 const RANK_MS = 300;
-
-export type Answer =
-  /** `to`: the partition where the tenant is. */
-  | { readonly kind: "moved"; readonly to?: number }
-  | { readonly kind: "failed" }
-  | { readonly kind: "done"; value: unknown };
-
-/** A transaction on one partition, run by its owner. It commits nothing once it is ended. */
-export type Work = (
-  shard: Shard,
-  isEnded: () => boolean,
-) => Promise<{ readonly seen: number; readonly value: unknown }>;
 
 /** A partition in an actor that owns it. */
 interface Tenure {
@@ -389,7 +378,11 @@ export class SimulatedNode {
       },
     };
     running.add(one);
-    work(shard, () => isEnded).then(
+    const acknowledged = (sequence: number) => {
+      this.planFlush(tenure);
+      return new Promise<void>((resolve, reject) => durable.pass(sequence, resolve, reject));
+    };
+    work(shard, () => isEnded, acknowledged).then(
       ({ seen, value }) => {
         running.delete(one);
         this.planFlush(tenure);

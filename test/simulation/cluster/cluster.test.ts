@@ -51,7 +51,7 @@ const FOUND_BY: Readonly<Record<(typeof SABOTAGES)[number], number>> = {
   "a merge does not say up to where": 1,
   "a branch that ends takes writes": 7,
   "a branch ends while it is forked": 2,
-  "each owner forgets by itself": 209,
+  "each owner forgets by itself": 285,
   "what is copied for a long chain is lost": 5,
 };
 

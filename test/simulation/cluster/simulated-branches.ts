@@ -23,8 +23,8 @@ import type { ShardTransaction } from "../../../src/storage/transaction.js";
 import type { Operation } from "../history.js";
 import type { SeededRandom } from "../seeded-random.js";
 import type { VirtualLoop } from "../virtual-loop.js";
-import type { Work } from "./cluster-node.js";
 import type { Sabotage } from "./simulated-log.js";
+import type { Work } from "./work.js";
 
 /** The last one has a number of each merge: of two merges that write the same, the one that was done is known by it. */
 const MERGES = "m";
@@ -176,7 +176,7 @@ export class BranchWorks {
   /** `moment`: of the origin; null: as it is. */
   fork(origin: BranchPlace, name: string, moment: Moment | null, noted: Noted): Work {
     const made: BranchPlace = { root: origin.root, name };
-    return this.work(origin, noted, async ({ shard, number: from, tx, isEnded, operations }) => {
+    return this.work(origin, noted, async ({ shard, number: from, tx, isEnded, durable, operations }) => {
       const { sabotage } = this.host;
       const layers = shard.layers!;
       const start = moment === null ? null : layers.stampOf(from, moment.sequence);
@@ -194,8 +194,9 @@ export class BranchWorks {
       };
       tx.put(branchKey(number), Buffer.from(JSON.stringify(record)));
       return {
-        done: () => {
+        done: async (sequence) => {
           if (sabotage !== "a branch ends while it is forked") forked(shard, from);
+          await durable(sequence);
           return this.begun(shard, number, isEnded);
         },
       };
@@ -328,9 +329,10 @@ export class BranchWorks {
       readonly tx: ShardTransaction;
       readonly operations: Operation[];
       isEnded(): boolean;
+      durable(sequence: number): Promise<void>;
     }) => Promise<{ readonly done?: (sequence: number) => void | Promise<void> }>,
   ): Work {
-    return async (shard, isEnded) => {
+    return async (shard, isEnded, durable) => {
       const number = numberOf(shard, place);
       if (number === null) return { seen: shard.committedSequence, value: null };
       const branch = shard.layers!.branchOf(number);
@@ -338,7 +340,7 @@ export class BranchWorks {
       try {
         const operations: Operation[] = [];
         if (branch !== null) operations.push({ kind: "read", key: nameOfList(place, LIFE), list: [MADE] });
-        const { done } = await run({ shard, number, tx, isEnded, operations });
+        const { done } = await run({ shard, number, tx, isEnded, durable, operations });
         if (isEnded()) throw new DbError("partition_unavailable");
         if (!isThere(shard, number, branch)) throw conflict();
         noted.operations.push(...operations);

@@ -6,10 +6,11 @@ import type { FromActor } from "../../../src/protocol/messages.js";
 import type { SeededRandom } from "../seeded-random.js";
 import type { VirtualLoop } from "../virtual-loop.js";
 import { BRANCHED_TENANTS, BranchedTenant } from "./branch-clients.js";
-import { ACTORS, type Answer, NODES, PARTITIONS, SimulatedNode, type Work } from "./cluster-node.js";
+import { ACTORS, NODES, PARTITIONS, SimulatedNode } from "./cluster-node.js";
 import type { StaleRead } from "./simulated-copy-reads.js";
 import { type Sabotage, TrueLog } from "./simulated-log.js";
 import { type ActorMoves, MoveLinks } from "./simulated-moves.js";
+import type { Answer, Work } from "./work.js";
 
 const DIRECTORY = 0;
 const OF_MOVES: ReadonlySet<Sabotage> = new Set([
