@@ -13,7 +13,7 @@ import { keyColumnIds, keysOfTable } from "./key-conditions.js";
 
 /** A row put into a hash table, a row looked up there, a row handed on. */
 const BUILD = 0.15;
-const PROBE = 0.06;
+const PROBE = 0.03;
 const OUTPUT = 0.1;
 /** A row fetched by its whole key; a range of a key opened, or a row fetched by what an index says of it. */
 const POINT = 5;
@@ -37,6 +37,8 @@ const PAIR = 0.05;
 /** A row of a scan: small tables are read from their records, large ones from column segments. */
 export const RECORD = 1;
 const SEGMENT_ROW = 0.05;
+/** A row that a scan hands on, in arrays of the segment. */
+const SEGMENT_OUTPUT = 0.02;
 const RECORDS_MAX = 2048;
 
 /** How a key finds rows: one by all of a unique key, or a range of the rows or of an index's entries. */
@@ -117,8 +119,10 @@ export function scanCost(rows: number): number {
 /** Reading an input: the rows that its scans go through. */
 export function readCost(plan: Plan, cardinality: Cardinality): number {
   switch (plan.kind) {
-    case "scan":
-      return scanCost(cardinality.tableRows(plan.table)) + cardinality.rows(plan) * OUTPUT;
+    case "scan": {
+      const all = cardinality.tableRows(plan.table);
+      return scanCost(all) + cardinality.rows(plan) * (all <= RECORDS_MAX ? OUTPUT : SEGMENT_OUTPUT);
+    }
     case "indexscan":
       return cardinality.rows(plan) * (findsRows(plan) ? RECORD : LOOK_UP);
     case "pointget":
