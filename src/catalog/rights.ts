@@ -8,7 +8,17 @@ import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
 import { graphDefOf } from "./graph.js";
 import { isOfMemories, keptTables, tablesOfMemories } from "./kept-tables.js";
 import { type LedTables, ledTables } from "./led-tables.js";
-import { type AccessDef, MEMBER_ROLE, type PolicyDef, type Privilege, PUBLIC_ID, type RoleDef } from "./role.js";
+import {
+  type AccessDef,
+  MEMBER_ROLE,
+  type ObjectKind,
+  type PolicyDef,
+  type Privilege,
+  PUBLIC_ID,
+  READ_ALL_ROLE,
+  type RoleDef,
+  WRITE_ALL_ROLE,
+} from "./role.js";
 import type { TableDef } from "./table.js";
 
 /** Who a statement runs as. */
@@ -25,6 +35,9 @@ export interface Acting {
   /** By SET row_security = off: what policies would filter or check is refused. */
   readonly refusesPolicies?: true;
 }
+
+/** Rows, not relations: TRUNCATE is not among them. */
+const WRITTEN_BY: readonly Privilege[] = ["a", "w", "d"];
 
 export type PolicyCommand = Exclude<PolicyDef["command"], "all">;
 
@@ -125,7 +138,16 @@ export class Rights {
     if (this.isOutOfReach(objectId, privilege)) return false;
     if (this.acting.isFeature === true && this.kept.has(objectId)) return true;
     const access = this.catalog.accessTo(objectId);
-    return access === null || this.isSuperuser || this.granted(access, privilege, (columnId) => columnId === undefined);
+    if (access === null || this.isSuperuser || this.hasOfAll(access.kind, privilege)) return true;
+    return this.granted(access, privilege, (columnId) => columnId === undefined);
+  }
+
+  /** What the roles give that are about all relations. */
+  private hasOfAll(kind: ObjectKind, privilege: Privilege): boolean {
+    const [reads, writes] = [READ_ALL_ROLE, WRITE_ALL_ROLE].map(({ id }) => this.has.has(id));
+    if (kind === "schema") return privilege === "U" && (reads! || writes!);
+    if (kind !== "table" && kind !== "sequence") return false;
+    return privilege === "r" ? reads! : writes! && WRITTEN_BY.includes(privilege);
   }
 
   /** The columns that it may use so: "all", or their ids. */

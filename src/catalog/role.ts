@@ -144,7 +144,11 @@ export const ADMIN_ROLE: RoleDef = Object.freeze({ ...plain, id: -1, name: "admi
 /** Everybody has it, as everybody has PUBLIC. */
 export const MEMBER_ROLE: RoleDef = Object.freeze({ ...plain, id: -2, name: "member" });
 
-export const BUILT_IN_ROLES: readonly RoleDef[] = [ADMIN_ROLE, MEMBER_ROLE];
+/** PostgreSQL's: whoever has them reads, or changes, rows of all relations. Policies decide which. */
+export const READ_ALL_ROLE: RoleDef = Object.freeze({ ...plain, id: -3, name: "pg_read_all_data" });
+export const WRITE_ALL_ROLE: RoleDef = Object.freeze({ ...plain, id: -4, name: "pg_write_all_data" });
+
+export const BUILT_IN_ROLES: readonly RoleDef[] = [ADMIN_ROLE, MEMBER_ROLE, READ_ALL_ROLE, WRITE_ALL_ROLE];
 
 /** All privileges that objects of the kind have. */
 export const ALL_PRIVILEGES: Readonly<Record<ObjectKind, readonly Privilege[]>> = {

@@ -131,6 +131,8 @@ function checkName(name: string): void {
   if (name === "public" || name === "none") throw sqlError("42939", `role name "${name}" is reserved`);
 }
 
+const isBuiltIn = ({ id }: RoleDef): boolean => BUILT_IN_ROLES.some((role) => role.id === id);
+
 /** A role that the session may make others members of. Throws 42501. */
 function grantable(node: RoleNode, env: BindEnvironment): RoleDef {
   const rights = rightsIn(env);
@@ -138,7 +140,8 @@ function grantable(node: RoleNode, env: BindEnvironment): RoleDef {
   if (rights.isSuperuser) return role;
   if (role.superuser) throw denied("must be superuser to alter superusers");
   const { acting } = rights;
-  if (acting.role?.createRole === true) return role;
+  // A role that makes others does not give them, or itself, all rows.
+  if (acting.role?.createRole === true && !isBuiltIn(role)) return role;
   const holders = [...membershipsOf(acting.role, env.catalog)].map((id) => env.catalog.roleById(id));
   if (holders.some((holder) => holder?.memberOf.some(({ roleId, admin }) => admin && roleId === role.id))) return role;
   throw denied(`must have admin option on role "${role.name}"`);
@@ -164,8 +167,7 @@ function joined(
     if (role.id === MEMBER_ROLE.id) throw sqlError("0LP01", `role "${role.name}" is everybody's already`);
     for (const node of members) {
       const found = roleNamed(node, env);
-      if (BUILT_IN_ROLES.some(({ id }) => id === found.id))
-        throw denied(`role "${found.name}" is built in and stays as it is`);
+      if (isBuiltIn(found)) throw denied(`role "${found.name}" is built in and stays as it is`);
       const member = changed.get(found.id) ?? found;
       if (member.id === role.id || membershipsOf(role, env.catalog).has(member.id)) {
         throw sqlError("0LP01", `role "${role.name}" is a member of role "${member.name}"`);
@@ -204,8 +206,7 @@ export function bindGrantRole(node: GrantRoleStatement, env: BindEnvironment): D
 function changeable(node: RoleNode, env: BindEnvironment): RoleDef {
   const rights = rightsIn(env);
   const role = roleNamed(node, env);
-  if (BUILT_IN_ROLES.some(({ id }) => id === role.id))
-    throw denied(`role "${role.name}" is built in and stays as it is`);
+  if (isBuiltIn(role)) throw denied(`role "${role.name}" is built in and stays as it is`);
   if (rights.isSuperuser) return role;
   if (role.superuser) throw denied("must be superuser to alter superusers");
   if (rights.acting.role?.createRole !== true) throw denied("permission denied");

@@ -12,7 +12,9 @@ import {
   MEMBER_ROLE,
   PRIVILEGE_LETTERS,
   PUBLIC_ID,
+  READ_ALL_ROLE,
   type RoleDef,
+  WRITE_ALL_ROLE,
 } from "../../../catalog/role.js";
 import { sqlError } from "../../../protocol/errors.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
@@ -31,10 +33,17 @@ export function usesRoles(catalog: CatalogView): boolean {
   return catalog.hasAccess || catalog.roles().length > 0;
 }
 
+/** PostgreSQL's, where it has the role. */
+const OIDS: ReadonlyMap<number, number> = new Map([
+  [PUBLIC_ID, 0],
+  [ADMIN_ROLE.id, OWNER_OID],
+  [MEMBER_ROLE.id, MEMBER_OID],
+  [READ_ALL_ROLE.id, 6181],
+  [WRITE_ALL_ROLE.id, 6182],
+]);
+
 export function roleOid(id: number): number {
-  if (id === PUBLIC_ID) return 0;
-  if (id === ADMIN_ROLE.id) return OWNER_OID;
-  return id === MEMBER_ROLE.id ? MEMBER_OID : oidOfId(id);
+  return OIDS.get(id) ?? oidOfId(id);
 }
 
 export interface ListedRole {
