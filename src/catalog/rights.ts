@@ -144,10 +144,12 @@ export class Rights {
 
   /** What the roles give that are about all relations. */
   private hasOfAll(kind: ObjectKind, privilege: Privilege): boolean {
-    const [reads, writes] = [READ_ALL_ROLE, WRITE_ALL_ROLE].map(({ id }) => this.has.has(id));
-    if (kind === "schema") return privilege === "U" && (reads! || writes!);
+    const { has } = this;
+    const [reads, writes] = [has.has(READ_ALL_ROLE.id), has.has(WRITE_ALL_ROLE.id)];
+    if (!reads && !writes) return false;
+    if (kind === "schema") return privilege === "U";
     if (kind !== "table" && kind !== "sequence") return false;
-    return privilege === "r" ? reads! : writes! && WRITTEN_BY.includes(privilege);
+    return privilege === "r" ? reads : writes && WRITTEN_BY.includes(privilege);
   }
 
   /** The columns that it may use so: "all", or their ids. */

@@ -2,7 +2,6 @@
  * Brings what a replicated log holds into this node's own commit log, in order and each commit once. Used by an owner
  * for its own appends once they are acknowledged, and by whoever opens a partition for those of the owners before.
  */
-
 import { DbError } from "../protocol/errors.js";
 import type { Commit } from "../storage/commit-log.js";
 import type { CopyLog } from "../storage/followed-log.js";

@@ -1,5 +1,5 @@
 /** Transaction control by statements where no transaction is open. */
-import { sqlError } from "../protocol/errors.js";
+import { type DbError, sqlError } from "../protocol/errors.js";
 import { warning } from "../protocol/notice.js";
 import type { BoundTransaction } from "../sql/bind/bound-statement.js";
 import { twoPhase } from "./control-refusals.js";
@@ -19,7 +19,7 @@ export function controlOutside(bound: BoundTransaction, run: StatementRun, block
       return done(command);
     case "commit":
     case "rollback":
-      if (bound.chain) throw sqlError("25P01", `${command} AND CHAIN can only be used in transaction blocks`);
+      if (bound.chain) throw needsBlock(bound)!;
       return done(command, "there is no transaction in progress");
     case "set":
       return done("SET", "SET TRANSACTION can only be used in transaction blocks");
@@ -30,11 +30,20 @@ export function controlOutside(bound: BoundTransaction, run: StatementRun, block
       throw twoPhase(bound, false);
     case "savepoint":
     case "release":
-    case "rollback to": {
-      const name = action === "savepoint" ? "SAVEPOINT" : `${command} SAVEPOINT`;
-      throw sqlError("25P01", `${name} can only be used in transaction blocks`, {
-        hint: "Begin one with POST /v1/transactions, or send BEGIN … COMMIT in one POST /v1/query/execute/batch.",
-      });
-    }
+    case "rollback to":
+      throw needsBlock(
+        bound,
+        "Begin one with POST /v1/transactions, or send BEGIN … COMMIT in one POST /v1/query/execute/batch.",
+      )!;
   }
+}
+
+/** The error 25P01 for what a client may say only of a transaction that it has begun; null: it may say it anywhere. */
+export function needsBlock({ action, chain }: BoundTransaction, hint?: string): DbError | null {
+  const isOfPart = action === "savepoint" || action === "release" || action === "rollback to";
+  if (!chain && !isOfPart) return null;
+  const command = action.toUpperCase();
+  const name = chain ? `${command} AND CHAIN` : action === "savepoint" ? command : `${command} SAVEPOINT`;
+  const message = `${name} can only be used in transaction blocks`;
+  return sqlError("25P01", message, hint === undefined ? undefined : { hint });
 }

@@ -2,7 +2,6 @@
  * The parts of a large commit where they stand in the commit log, for another thread, which may read them later than
  * the log would keep them.
  */
-
 import { linkSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { PartsFiles } from "./commit-log.js";

@@ -3,7 +3,6 @@
  * to be looked up within the commit's own turn. That then looks only for what was committed since. Made by
  * `prepareCommit` of a transaction, and owned by it.
  */
-
 import type { CheckedTurns } from "../protocol/turns.js";
 import { batchesOf, inSteps } from "./in-steps.js";
 import type { KeyLocks } from "./key-locks.js";

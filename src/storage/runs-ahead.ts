@@ -4,7 +4,6 @@
  * the commit, readers and the engine take them from the log's files. One per transaction. Where it goes back to a
  * savepoint the parts are dropped; runs that are left are readable, and go into the log again with the commit.
  */
-
 import { DbError } from "../protocol/errors.js";
 import type { CheckedTurns } from "../protocol/turns.js";
 import type { CommitLog, PartPlace } from "./commit-log.js";

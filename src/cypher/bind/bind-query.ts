@@ -64,7 +64,7 @@ function bindPart({ clauses, finish }: SingleQuery, start: Rows, binding: Bindin
       rows = bindReading(clause, clauses.slice(at + 1), rows, binding, around);
       continue;
     }
-    const together = clausesTogether(clause, clauses.slice(at + 1), rows.scope, binding);
+    const together = clausesTogether(clause, clauses, at + 1, rows.scope, binding);
     at += together.length - 1;
     rows = bindWrites(together, rows, binding);
   }

@@ -8,26 +8,27 @@ import { directParts } from "./expr-parts.js";
 import type { Variables } from "./variables.js";
 import type { WritingClause } from "./writes.js";
 
-/** `later`: the clauses after the first one. `scope`: what was there before it. */
+/** The first one, and those of `clauses` from a place on. `scope`: what was there before it. */
 export function clausesTogether(
   first: WritingClause,
-  later: readonly Clause[],
+  clauses: readonly Clause[],
+  from: number,
   scope: Variables,
   { guard }: Binding,
 ): readonly WritingClause[] {
   if (first.kind !== "create") return [first];
   const together: WritingClause[] = [first];
   const made = new Set(namesOf(first));
-  const rest = later[Symbol.iterator]();
-  let next = rest.next().value;
-  for (; next?.kind === "create"; next = rest.next().value) {
+  let at = from;
+  let next = clauses[at];
+  for (; next?.kind === "create"; next = clauses[++at]) {
     together.push(next);
     for (const name of namesOf(next)) made.add(name);
   }
   for (const name of scope.keys()) made.delete(name);
   // Policies look at what a row of the table is between the clauses.
   if (guard !== null) return together;
-  for (; next?.kind === "set" && next.items.every((item) => isOf(made, item, scope)); next = rest.next().value) {
+  for (; next?.kind === "set" && next.items.every((item) => isOf(made, item, scope)); next = clauses[++at]) {
     together.push(next);
   }
   return together;

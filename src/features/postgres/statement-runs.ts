@@ -1,11 +1,11 @@
 /** Runs statements of a session and writes their rows, notices and command tags. One per session. */
-import { sqlError } from "../../protocol/errors.js";
 import { fieldsOfNotice, type NoticeFields, warning } from "../../protocol/notice.js";
 import { writeNotice } from "../../protocol/postgres/error-message.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
+import { needsBlock } from "../../session/control-outside.js";
 import type { Outcome } from "../../session/sql-result.js";
 import type { StatementRun } from "../../session/statement-run.js";
-import type { BoundStatement, BoundTransaction } from "../../sql/bind/bound-statement.js";
+import type { BoundStatement } from "../../sql/bind/bound-statement.js";
 import { commandTag } from "./command-tag.js";
 import { isPlainStatement } from "./plain-statement.js";
 import { RowOutput } from "./row-output.js";
@@ -14,13 +14,6 @@ import type { Ran, RunOptions, SentText, WireHost } from "./wire-host.js";
 
 /** Levels of messages, as client_min_messages names them; those before the first are debug1 and the like. */
 const LEVELS = ["log", "notice", "warning", "error", "fatal", "panic"];
-
-/** Of a transaction that the protocol has begun, the client controls no parts. Throws 25P01. */
-function requireBegun({ action, chain }: BoundTransaction): void {
-  const names = { savepoint: "SAVEPOINT", release: "RELEASE SAVEPOINT", "rollback to": "ROLLBACK TO SAVEPOINT" };
-  const name = chain ? `${action.toUpperCase()} AND CHAIN` : names[action as keyof typeof names];
-  if (name !== undefined) throw sqlError("25P01", `${name} can only be used in transaction blocks`);
-}
 
 export class StatementRuns {
   /** Characters before the statement in the text that the client sent: positions of errors count from its beginning. */
@@ -39,8 +32,10 @@ export class StatementRuns {
     const { sql, params, declared, kept, long } = text;
     const { collector } = output;
     const planned = (found: BoundStatement): void => {
-      if (this.wire.isInImplicit && found.kind === "transaction") requireBegun(found);
       bound = found;
+      // Of a transaction that the protocol has begun, the client controls no parts.
+      const refusal = this.wire.isInImplicit && found.kind === "transaction" ? needsBlock(found) : null;
+      if (refusal !== null) throw refusal;
     };
     const maxRows = Number.MAX_SAFE_INTEGER;
     // Spelled out: to spread the text would take longer than to look up its plan.

@@ -1,10 +1,8 @@
 /**
  * Writing clauses of Cypher (GraphWritePlan). All rows of the input are read, then the steps run for each row in turn;
  * a row's expressions see what was changed before, and so do the rows that come out. Rows that only make something are
- * not kept where there are many. graph-write-steps.ts runs the
- * steps, graph-writer.ts writes.
+ * not kept where there are many. graph-write-steps.ts runs the steps, graph-writer.ts writes.
  */
-
 import type { Value } from "../../values/values.js";
 import {
   DELETED_MARK,

@@ -1,9 +1,11 @@
 /** Functions and operators of numbers of transactions, of snapshots and of places in a log. */
 import { sqlError } from "../../../protocol/errors.js";
+import { compareText } from "../../../values/compare-text.js";
 import { Numeric } from "../../../values/numeric.js";
 import { BOOL, INT4, INT8, NUMERIC, type SqlType, TEXT, typeOf, type Value } from "../../../values/values.js";
 import { lowerHalf, snapshotOf, wideNumber, wideValue } from "../../../values/wide-numbers.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
+import { normalInt8 } from "../number-cast.js";
 import { type TableFunction, tableFn, valueRows } from "../table-function.js";
 import { contextFn, fn, op } from "./define.js";
 
@@ -21,35 +23,27 @@ interface Kind {
 
 const SNAPSHOTS: readonly [Kind, Kind] = [
   { prefix: "pg", snapshot: typeOf("pg_snapshot"), id: XID8, from: wideValue, to: wideNumber },
-  { prefix: "txid", snapshot: typeOf("txid_snapshot"), id: INT8, from: integerOf, to: BigInt },
+  { prefix: "txid", snapshot: typeOf("txid_snapshot"), id: INT8, from: normalInt8, to: BigInt },
 ];
 
 const MAX = (1n << 64n) - 1n;
-
-function integerOf(number: bigint): number | bigint {
-  return number <= Number.MAX_SAFE_INTEGER ? Number(number) : number;
-}
 
 // Places in a log
 
 function moved(place: string, by: Numeric, sign: 1n | -1n): string {
   if (by.isNaN()) throw sqlError("0A000", `cannot ${sign === 1n ? "add NaN to" : "subtract NaN from"} pg_lsn`);
-  const to = by.isFinite() ? wideNumber(place) + sign * whole(by) : -1n;
+  const distance = by.toInteger();
+  const to = distance === null ? -1n : wideNumber(place) + sign * distance;
   if (to < 0n || to > MAX) throw sqlError("22023", "pg_lsn out of range");
   return wideValue(to);
 }
 
 function placeOf(number: Numeric): string {
   if (number.isNaN()) throw sqlError("0A000", "cannot convert NaN to pg_lsn");
-  if (!number.isFinite()) throw sqlError("0A000", "cannot convert infinity to pg_lsn");
-  const place = whole(number);
+  const place = number.toInteger();
+  if (place === null) throw sqlError("0A000", "cannot convert infinity to pg_lsn");
   if (place < 0n || place > MAX) throw sqlError("22023", "pg_lsn out of range");
   return wideValue(place);
-}
-
-function whole(number: Numeric): bigint {
-  const { unscaled, scale } = number.round(0);
-  return unscaled * 10n ** BigInt(-scale);
 }
 
 export const LOG_PLACE_OPERATORS: readonly ScalarFunction[] = [
@@ -75,12 +69,10 @@ function isVisible(id: bigint, type: SqlType, text: string): boolean {
   return id < xmin || (id < xmax && !running.includes(id));
 }
 
-const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
-
 export const TRANSACTION_ID_FUNCTIONS: readonly ScalarFunction[] = [
   fn("pg_lsn", [NUMERIC], PG_LSN, placeOf),
   fn("xid", [XID8], XID, lowerHalf),
-  fn("xid8cmp", [XID8, XID8], INT4, compare),
+  fn("xid8cmp", [XID8, XID8], INT4, (a: string, b: string) => Math.sign(compareText(a, b))),
   ...["pg_current_xact_id", "pg_current_xact_id_if_assigned", "txid_current", "txid_current_if_assigned"].map(
     (name) => {
       const { id, from } = SNAPSHOTS[name.startsWith("pg") ? 0 : 1];
