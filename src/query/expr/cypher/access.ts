@@ -103,8 +103,13 @@ function compilePattern(pattern: string): RegExp {
   const source = (flags === null ? pattern : pattern.slice(flags[0].length)).replace(ESCAPED, unescapedInJava);
   const wanted = new Set(flags?.[1]);
   wanted.add("u");
+  return regExpOf(`^(?:${source})$`, [...wanted].join(""), pattern);
+}
+
+/** `pattern`: as it was given. Throws ArgumentError. */
+export function regExpOf(source: string, flags: string, pattern = source): RegExp {
   try {
-    return linearRegExp(`^(?:${source})$`, [...wanted].join(""));
+    return linearRegExp(source, flags);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw cypherError("ArgumentError", "InvalidArgumentValue", `the regular expression is not valid: ${pattern}`);

@@ -10,8 +10,8 @@ import { parseKeepingIntegers } from "../../../values/json-text.js";
 import { floatValue, type Variant } from "../../../values/variant.js";
 import { isList, variantFromJson, variantToJson, variantToText } from "../../../values/variant-format.js";
 import type { ScalarFunction } from "../expr.js";
-import { linearRegExp } from "../functions/linear-regexp.js";
 import { numberOf } from "../variant-order.js";
+import { regExpOf } from "./access.js";
 import { distinct, extreme, integerIn, keyOf, listIn, mapIn, sorted, textIn } from "./argument-parts.js";
 import { add, checkTextLength, isNumber } from "./arithmetic.js";
 import { equals } from "./comparison.js";
@@ -356,7 +356,7 @@ const TEXT_FUNCTIONS: readonly ScalarFunction[] = [
       name,
       3,
       (text, pattern, by) => {
-        const matcher = linearRegExp(textIn(name, pattern), "gu");
+        const matcher = regExpOf(textIn(name, pattern), "gu");
         return textIn(name, text).replace(matcher, textIn(name, by));
       },
       { nanosPerUnit: 100 },
@@ -366,7 +366,7 @@ const TEXT_FUNCTIONS: readonly ScalarFunction[] = [
     "apoc.text.split",
     [2, 3],
     (text, pattern, limit = 0) => {
-      const parts = textIn("apoc.text.split", text).split(linearRegExp(textIn("apoc.text.split", pattern), "u"));
+      const parts = textIn("apoc.text.split", text).split(regExpOf(textIn("apoc.text.split", pattern), "u"));
       const most = integerIn("apoc.text.split", limit);
       return most > 0 ? parts.slice(0, most) : parts;
     },
