@@ -2,6 +2,7 @@
  * Threads for long computations, so that no actor's loop waits for them. A pool starts threads as work comes, lets them
  * go when idle, and bounds both threads and queue. Made by whoever owns the work; closed with it.
  */
+import { getPriority } from "node:os";
 import type { MessagePort, ResourceLimits } from "node:worker_threads";
 import { Piscina } from "piscina";
 import { DbError } from "../src/protocol/errors.js";
@@ -63,7 +64,7 @@ export function taskPool(options: TaskPoolOptions): TaskPool {
     maxQueue: options.waitingMax,
     idleTimeout: options.idleMs ?? IDLE_MS,
     ...(options.resourceLimits && { resourceLimits: options.resourceLimits }),
-    ...(options.niceIncrement !== undefined && { niceIncrement: options.niceIncrement }),
+    niceIncrement: niceIncrementOf(options.niceIncrement ?? 0, getPriority()),
   });
   pools.push({
     name: options.name,
@@ -84,6 +85,14 @@ export function taskPool(options: TaskPoolOptions): TaskPool {
     close: () => pool.close(),
     end: () => pool.destroy(),
   };
+}
+
+/**
+ * By how much the priority is lowered from what the process has. It must not come to -1: that is how nice(2) tells a
+ * failure, too, and the package that piscina calls takes it for one. The thread, and the actor with it, would end.
+ */
+export function niceIncrementOf(wanted: number, usual: number): number {
+  return wanted > 0 && usual + wanted === -1 ? wanted + 1 : wanted;
 }
 
 /** Of the pools that this thread has made. */

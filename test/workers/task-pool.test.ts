@@ -1,7 +1,8 @@
 /** Long computations run on threads of their own, bounded in number and queue. */
+import { spawnSync } from "node:child_process";
 import { scryptSync } from "node:crypto";
 import t from "tap";
-import { taskPool } from "../../workers/task-pool.js";
+import { niceIncrementOf, taskPool } from "../../workers/task-pool.js";
 
 const cost = { logN: 10, r: 8, p: 1 };
 const job = (password: string) => ({ password, salt: Buffer.from("salt and salt"), cost, length: 32 });
@@ -25,4 +26,21 @@ t.test("more than may wait are refused, and those that wait are served", async (
   const refused = results.filter((result) => result.status === "rejected");
   t.ok(refused.length > 0 && refused.length < 12, `${refused.length} of 12 refused`);
   for (const { reason } of refused) t.match(reason, { code: "overloaded" });
+});
+
+t.test("threads of lower priority start whatever priority the process has", async (t) => {
+  if (spawnSync("nice", ["-n", "-5", "true"], { encoding: "utf8" }).stderr !== "") {
+    t.equal(niceIncrementOf(4, -5), 5, "this user may not raise priorities; -1 is stepped over");
+    return;
+  }
+  const pools = new URL("../../workers/task-pool.js", import.meta.url).href;
+  const program = `
+    const { taskPool } = await import(${JSON.stringify(pools)});
+    const pool = taskPool({ name: "tests", threads: 1, waitingMax: 8, niceIncrement: 4 });
+    await pool.run("deriveKey", { password: "pass", salt: Buffer.alloc(8), cost: ${JSON.stringify(cost)}, length: 32 });
+    await pool.close();`;
+  // -5 and 4 are -1, by which nice(2) also tells failures.
+  const args = ["-n", "-5", process.execPath, "--input-type=module", "-e", program];
+  const { status, stderr } = spawnSync("nice", args, { encoding: "utf8" });
+  t.equal(status, 0, stderr);
 });
