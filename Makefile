@@ -63,9 +63,9 @@ sim-control-plane: build
 cluster: build
 	@node scripts/cluster.mjs
 
-# Real nodes of a cluster, killed and stopped under load: ROUNDS=20, SEED=1. Needs etcd.
+# Real nodes of a cluster, killed and stopped under load: ROUNDS=20 or MINUTES=60, SEED=1. Needs etcd.
 torture-cluster: build
-	@ROUNDS="$(ROUNDS)" SEED="$(SEED)" node --enable-source-maps dist/test/torture/cluster/run.js
+	@ROUNDS="$(ROUNDS)" MINUTES="$(MINUTES)" SEED="$(SEED)" node --enable-source-maps dist/test/torture/cluster/run.js
 
 # The real server, killed and started again under mixed load: ROUNDS=100, SEED=1. With a full disk too, where a user may mount one.
 torture: build

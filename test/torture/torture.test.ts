@@ -5,7 +5,8 @@
 import { join } from "node:path";
 import t from "tap";
 import { TestServer } from "../e2e/server.js";
-import { SmallDisk, Torture } from "./torture.js";
+import { SmallDisk } from "./small-disk.js";
+import { Torture } from "./torture.js";
 
 const ROUNDS = Number(process.env.TORTURE_ROUNDS ?? 1);
 

@@ -3,18 +3,15 @@
  * it starts, and, where a small file system can be mounted, after its disk was full. Run by `make torture` and, a few
  * rounds, by torture.test.ts.
  */
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FakeProvider, openaiPieces } from "../ai/fake-provider.js";
 import { TestServer } from "../e2e/server.js";
 import { SeededRandom } from "../simulation/seeded-random.js";
+import { SmallDisk } from "./small-disk.js";
 import { allWorks, type Work } from "./works.js";
-
-/** Large enough for what RocksDB and the log keep, small enough to be filled at once. */
-const SMALL_DISK = "400m";
 
 export type Kind = "killed" | "killed twice" | "killed with a full disk";
 
@@ -23,44 +20,6 @@ export interface Round {
   readonly problems: readonly string[];
   readonly acknowledged: number;
   readonly refused: number;
-}
-
-/** A file system of its own for the data; null: this user may not mount one. */
-export class SmallDisk {
-  private constructor(readonly path: string) {}
-
-  static mount(): SmallDisk | null {
-    const path = mkdtempSync(join(tmpdir(), "tessera-disk-"));
-    try {
-      execFileSync("mount", ["-t", "tmpfs", "-o", `size=${SMALL_DISK}`, "tmpfs", path], { stdio: "ignore" });
-      return new SmallDisk(path);
-    } catch {
-      rmSync(path, { recursive: true });
-      return null;
-    }
-  }
-
-  /** Leaves no room at all; what is returned makes room again. */
-  fill(): () => void {
-    const filler = join(this.path, "filler");
-    const { bavail, bsize } = statfsSync(this.path);
-    try {
-      writeFileSync(filler, Buffer.alloc(bavail * bsize));
-    } catch (error) {
-      // The server may have taken some meanwhile: full it is.
-      if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
-    }
-    return () => rmSync(filler, { force: true });
-  }
-
-  readOnly(on: boolean): void {
-    execFileSync("mount", ["-o", `remount,${on ? "ro" : "rw"}`, this.path], { stdio: "ignore" });
-  }
-
-  unmount(): void {
-    execFileSync("umount", ["-l", this.path], { stdio: "ignore" });
-    rmSync(this.path, { recursive: true });
-  }
 }
 
 export class Torture {

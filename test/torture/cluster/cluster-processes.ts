@@ -6,15 +6,20 @@ import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Client, connect } from "../../../clients/typescript/src/index.js";
 import { ClusterMap, readClusterUrl } from "../../../src/cluster/cluster-map.js";
 import { DbError } from "../../../src/protocol/errors.js";
 import { EtcdMember } from "../../cluster/etcd.js";
 import { freePort } from "../../free-port.js";
+import { SmallDisk } from "../small-disk.js";
 import { LinkProxy } from "./link-proxy.js";
 
 export const PASSWORD = "correct-horse";
 const PARTITIONS = 4;
 const ETCD_MEMBERS = 3;
+const CLIENT_MS = 4000;
+/** More than storage.free_bytes_min and what a node keeps. */
+const DISK = "1g";
 const ACTOR_FAULTS = new URL("actor-faults.js", import.meta.url).pathname;
 
 export interface NodeProcess {
@@ -28,6 +33,8 @@ export interface NodeProcess {
   /** To etcd's members, and from the other nodes. */
   readonly toEtcd: readonly LinkProxy[];
   readonly fromNodes: LinkProxy;
+  /** Where its data are a file system of their own, which can be filled. */
+  readonly disk: SmallDisk | null;
   child: ChildProcess | null;
 }
 
@@ -49,6 +56,7 @@ export class ClusterProcesses {
     private readonly etcd: readonly EtcdMember[],
     private readonly folder: string,
     private readonly hasWires: boolean,
+    private readonly hasDisks: boolean,
   ) {
     const { endpoints, name } = readClusterUrl(this.url);
     this.map = new ClusterMap(endpoints, name);
@@ -56,7 +64,7 @@ export class ClusterProcesses {
 
   /**
    * `before`: statements that the first node runs while it is one machine by itself. `hasWires`: nodes speak
-   * PostgreSQL's protocol and Bolt.
+   * PostgreSQL's protocol and Bolt. `hasDisks`: each has a small file system of its own, where this user may mount one.
    */
   static async start(
     count: number,
@@ -64,11 +72,12 @@ export class ClusterProcesses {
       before = [],
       etcdMembers = ETCD_MEMBERS,
       hasWires = false,
-    }: { before?: readonly string[]; etcdMembers?: number; hasWires?: boolean } = {},
+      hasDisks = false,
+    }: { before?: readonly string[]; etcdMembers?: number; hasWires?: boolean; hasDisks?: boolean } = {},
   ): Promise<ClusterProcesses> {
     const folder = mkdtempSync(join(tmpdir(), "tessera-nodes-"));
     writeFileSync(join(folder, "key"), randomBytes(32).toString("hex"), { mode: 0o600 });
-    const cluster = new ClusterProcesses(await EtcdMember.startMany(etcdMembers), folder, hasWires);
+    const cluster = new ClusterProcesses(await EtcdMember.startMany(etcdMembers), folder, hasWires, hasDisks);
     for (let number = 1; number <= count; number++) cluster.nodes.push(await cluster.newNode(`n${number}`));
     const [first] = cluster.nodes;
     if (before.length > 0) await cluster.runAlone(first!, before);
@@ -102,7 +111,11 @@ export class ClusterProcesses {
 
   /** The node's data are gone; it is not running. */
   loseData(node: NodeProcess): void {
-    rmSync(join(this.folder, node.name), { recursive: true });
+    rmSync(this.placeOf(node), { recursive: true });
+  }
+
+  private placeOf({ name, disk }: NodeProcess): string {
+    return join(disk?.path ?? this.folder, name);
   }
 
   /** By partition: who owns it, and the newest sequence of each node. */
@@ -119,7 +132,8 @@ export class ClusterProcesses {
     const toEtcd = await Promise.all(this.etcd.map(({ endpoint }) => LinkProxy.start(endpoint)));
     const wirePort = async () => (this.hasWires ? freePort() : 0);
     const ports = { port: await freePort(), postgresPort: await wirePort(), boltPort: await wirePort() };
-    return { name, ...ports, listen, toEtcd, fromNodes: await LinkProxy.start(listen), child: null };
+    const disk = this.hasDisks ? SmallDisk.mount(DISK) : null;
+    return { name, ...ports, listen, toEtcd, fromNodes: await LinkProxy.start(listen), disk, child: null };
   }
 
   get url(): string {
@@ -155,6 +169,24 @@ export class ClusterProcesses {
     await this.surely(() => this.map.want(partition, node));
   }
 
+  /** By partition: its epoch, which another one follows whenever it is opened. */
+  async epochs(): Promise<ReadonlyMap<number, string>> {
+    const { owners } = await this.surely(() => this.map.view());
+    return new Map([...owners].map(([partition, { epoch }]) => [partition, String(epoch)]));
+  }
+
+  /** The administrator's, of the client package, at one node. */
+  client({ port }: NodeProcess): Client {
+    return connect({ url: `http://127.0.0.1:${port}`, apiKey: this.token, attempts: 1, timeoutMs: CLIENT_MS });
+  }
+
+  /** Kills a member, deletes its data, and has it join the others again. */
+  async wipeEtcd(member: number, downMs: number): Promise<void> {
+    await this.etcd[member]!.kill();
+    await sleep(downMs);
+    await this.etcd[member]!.joinAnew(this.etcd[(member + 1) % this.etcd.length]!);
+  }
+
   /** Kills a member and starts it again. */
   async killEtcd(member: number, downMs: number): Promise<void> {
     await this.etcd[member]!.kill();
@@ -162,11 +194,12 @@ export class ClusterProcesses {
     await this.etcd[member]!.restart();
   }
 
-  private environment({ name, port, postgresPort, boltPort }: NodeProcess): NodeJS.ProcessEnv {
+  private environment(node: NodeProcess): NodeJS.ProcessEnv {
+    const { port, postgresPort, boltPort } = node;
     return {
       ...process.env,
       ...{ TESSERA_SECRETS_KEY_FILE: join(this.folder, "key"), TESSERA_ADMIN_PASSWORD: PASSWORD, TESSERA_ACTORS: "1" },
-      ...{ TESSERA_DATA_DIR: join(this.folder, name), TESSERA_PORT: String(port) },
+      ...{ TESSERA_DATA_DIR: this.placeOf(node), TESSERA_PORT: String(port) },
       ...{ TESSERA_POSTGRES_PORT: String(postgresPort), TESSERA_BOLT_PORT: String(boltPort) },
       ...{ TESSERA_RATE_LIMIT_PER_SECOND: "100000", SQL_MAX_ROW_COUNT: "1000000" },
       // As in test/e2e/server.ts.
@@ -178,14 +211,14 @@ export class ClusterProcesses {
 
   /** The thread of its actor ends, and the next one does not start. */
   async crashActor(node: NodeProcess): Promise<void> {
-    const place = join(this.folder, node.name);
+    const place = this.placeOf(node);
     writeFileSync(`${place}.hold`, "");
     writeFileSync(`${place}.crash`, "");
     while (existsSync(`${place}.crash`)) await sleep(20);
   }
 
   letActorStart(node: NodeProcess): void {
-    rmSync(join(this.folder, `${node.name}.hold`), { force: true });
+    rmSync(`${this.placeOf(node)}.hold`, { force: true });
   }
 
   run(node: NodeProcess): void {
@@ -287,6 +320,7 @@ export class ClusterProcesses {
     for (const node of this.nodes) node.child?.kill("SIGCONT");
     await Promise.all(this.nodes.map((node) => this.end(node, "SIGKILL")));
     for (const { toEtcd, fromNodes } of this.nodes) for (const link of [...toEtcd, fromNodes]) link.close();
+    for (const { disk } of this.nodes) disk?.unmount();
     this.map.close();
     await Promise.all(this.etcd.map((member) => member.end()));
     rmSync(this.folder, { recursive: true, force: true });

@@ -1,20 +1,26 @@
 /**
  * Lists to which clients append numbers through all nodes of a cluster while nodes are killed, stopped and ended. The
- * tables are list (k, n) with a sequence of each append, so a read of a list is what was appended so far, in order.
+ * table is list (k, n) with a sequence of each append, so a read of a list is what was appended so far, in order. Beside
+ * them money moves between accounts, a subscriber follows the lists, and a reader reads long answers.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { SeededRandom } from "../../simulation/seeded-random.js";
+import { Bank } from "./bank.js";
 import { ClusterProcesses, type NodeProcess } from "./cluster-processes.js";
+import { Follower, StreamReader } from "./readers.js";
 
 const LISTS = 3;
 const WRITERS = 6;
+const TELLERS = 2;
+const FIXED_ROWS = 20_000;
+const STALE_MS = 10_000;
 const APPEND = "INSERT INTO list (k, n) VALUES ($1, $2)";
 const READ = "SELECT n FROM list WHERE k = $1 ORDER BY at";
 /** A client asks another node then: the one that it asked may stand still. */
 const ASKED_MS = 2000;
 export const FAULTS = [
   ...(["hand-over", "kill", "stop", "end", "cut-from-etcd", "cut-from-nodes", "cut-off", "slow", "etcd-kill"] as const),
-  "actor-down" as const,
+  ...(["actor-down", "etcd-wipe", "full-disk"] as const),
 ];
 export type Fault = (typeof FAULTS)[number];
 /** Of each link, each way. */
@@ -34,6 +40,12 @@ export interface ClusterFindings {
   readonly refusals: ReadonlyMap<string, number>;
   /** The longest time in each round in which nothing was acknowledged, milliseconds. */
   readonly gaps: readonly Gap[];
+  /** How often partitions got another owner, or the same one anew. */
+  readonly takeovers: number;
+  readonly transfers: number;
+  readonly changesSeen: number;
+  /** Long answers that were read to their end, and those that broke off and were taken up elsewhere. */
+  readonly answers: { readonly whole: number; readonly broken: number };
 }
 
 interface Read {
@@ -54,36 +66,40 @@ export class ClusterTorture {
   private gapMs = 0;
   private isOver = false;
   private clients: Promise<void>[] = [];
+  private takeovers = 0;
+  private epochs: ReadonlyMap<number, string> = new Map();
 
   private constructor(
     private readonly cluster: ClusterProcesses,
     private readonly random: SeededRandom,
+    private readonly bank: Bank,
+    private readonly follower: Follower,
+    private readonly reader: StreamReader,
   ) {}
 
   static async start(seed: number): Promise<ClusterTorture> {
-    const cluster = await ClusterProcesses.start(3);
-    const torture = new ClusterTorture(cluster, new SeededRandom(seed));
-    await torture.surely(
+    const cluster = await ClusterProcesses.start(3, { hasDisks: true });
+    const random = new SeededRandom(seed);
+    const tables = [
       "CREATE TABLE IF NOT EXISTS list (k integer, at bigserial, n integer UNIQUE, PRIMARY KEY (k, at))",
-      [],
-    );
+      "CREATE TABLE IF NOT EXISTS fixed (id integer PRIMARY KEY, filler text)",
+      `INSERT INTO fixed SELECT i, repeat('x', 100) FROM generate_series(1, ${FIXED_ROWS}) i ON CONFLICT DO NOTHING`,
+      ...Bank.TABLES,
+    ];
+    for (const sql of tables) await surely(cluster, sql, []);
+    const clients = cluster.nodes.map((node) => cluster.client(node));
+    const staleSum = async (node: number, sql: string) => {
+      const { status, data } = await cluster.execute(cluster.nodes[node]!, sql, [], ASKED_MS, STALE_MS);
+      return status === 200 ? data.rows[0]! : null;
+    };
+    const bank = new Bank(clients, random, staleSum);
+    const [follower, reader] = [new Follower(clients, "list"), new StreamReader(clients, "fixed", FIXED_ROWS)];
+    await follower.begun;
+    const torture = new ClusterTorture(cluster, random, bank, follower, reader);
     torture.clients = Array.from({ length: WRITERS }, (_, writer) => torture.client(writer));
+    torture.clients.push(...Array.from({ length: TELLERS }, () => bank.work(() => torture.isOver)));
+    torture.epochs = await cluster.epochs();
     return torture;
-  }
-
-  /** Tried until a node answers it. */
-  private async surely(sql: string, parameters: readonly unknown[]): Promise<unknown[][]> {
-    for (let tries = 0; ; tries++) {
-      const node = this.cluster.nodes[tries % this.cluster.nodes.length]!;
-      try {
-        const { status, data, code } = await this.cluster.execute(node, sql, parameters, 20_000);
-        if (status === 200) return data.rows;
-        if (tries > 100) throw new Error(`${sql}: ${code}`);
-      } catch (error) {
-        if (tries > 100) throw error;
-      }
-      await sleep(200);
-    }
   }
 
   private async client(writer: number): Promise<void> {
@@ -153,6 +169,9 @@ export class ClusterTorture {
     }
     const gap = { fault, ofOwner: node === owning, ms: Math.round(this.gapMs) };
     this.gaps.push(gap);
+    const epochs = await this.cluster.epochs();
+    for (const [partition, epoch] of epochs) if (this.epochs.get(partition) !== epoch) this.takeovers++;
+    this.epochs = epochs;
     return gap;
   }
 
@@ -180,6 +199,12 @@ export class ClusterTorture {
       this.cluster.letActorStart(node);
     } else if (fault === "etcd-kill") {
       await this.cluster.killEtcd(Math.floor(this.random.next() * 3), during);
+    } else if (fault === "etcd-wipe") {
+      await this.cluster.wipeEtcd(Math.floor(this.random.next() * 3), during);
+    } else if (fault === "full-disk") {
+      const makeRoom = node.disk!.fill();
+      await sleep(during);
+      makeRoom();
     } else {
       const links = [
         ...(fault === "cut-from-nodes" ? [] : node.toEtcd),
@@ -208,16 +233,26 @@ export class ClusterTorture {
     this.isOver = true;
     try {
       await Promise.all(this.clients);
-      for (let list = 0; list < LISTS; list++) await this.check(list);
+      const numbers = new Set<number>();
+      for (let list = 0; list < LISTS; list++) for (const n of await this.check(list)) numbers.add(n);
+      await this.reader.finish();
+      await this.follower.finish(numbers);
+      await this.bank.finish((sql) => surely(this.cluster, sql, []));
     } finally {
       await this.cluster.close();
     }
-    const { problems, unknown, refusals, gaps } = this;
-    return { problems, acknowledged: this.acknowledgedCount, unknown, refusals, gaps };
+    const { unknown, refusals, gaps, takeovers, bank, follower, reader } = this;
+    return {
+      problems: [...this.problems, ...bank.problems, ...follower.problems, ...reader.problems],
+      ...{ acknowledged: this.acknowledgedCount, unknown, refusals, gaps, takeovers },
+      ...{ transfers: bank.acknowledged.length, changesSeen: follower.numbers.length },
+      answers: { whole: reader.whole, broken: reader.broken },
+    };
   }
 
-  private async check(list: number): Promise<void> {
-    const rows = await this.surely(READ, [list]);
+  /** All numbers of the list. */
+  private async check(list: number): Promise<readonly number[]> {
+    const rows = await surely(this.cluster, READ, [list]);
     const last = rows.map(([n]) => n as number);
     const seen = new Set(last);
     const lost = this.acknowledged[list]!.filter((n) => !seen.has(n));
@@ -231,5 +266,21 @@ export class ClusterTorture {
       if (places.some((at, index) => index > 0 && at <= places[index - 1]!))
         this.problems.push(`a read of list ${list} saw another order`);
     }
+    return last;
+  }
+}
+
+/** Tried until a node answers it. */
+async function surely(cluster: ClusterProcesses, sql: string, parameters: readonly unknown[]): Promise<unknown[][]> {
+  for (let tries = 0; ; tries++) {
+    const node = cluster.nodes[tries % cluster.nodes.length]!;
+    try {
+      const { status, data, code } = await cluster.execute(node, sql, parameters, 20_000);
+      if (status === 200) return data.rows;
+      if (tries > 100) throw new Error(`${sql}: ${code}`);
+    } catch (error) {
+      if (tries > 100) throw error;
+    }
+    await sleep(200);
   }
 }
