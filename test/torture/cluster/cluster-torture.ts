@@ -1,7 +1,7 @@
 /**
  * Lists to which clients append numbers through all nodes of a cluster while nodes are killed, stopped and ended. The
- * table is list (k, n) with a sequence of each append, so a read of a list is what was appended so far, in order. Beside
- * them money moves between accounts, a subscriber follows the lists, and a reader reads long answers.
+ * table is list (k, n) with a sequence of each append, so a read of a list is what was appended so far, in order.
+ * Beside them money moves between accounts, a subscriber follows the lists, and a reader reads long answers.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { SeededRandom } from "../../simulation/seeded-random.js";
