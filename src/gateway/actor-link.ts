@@ -101,8 +101,8 @@ export class ActorLink {
   private heldAfter = 0;
   private turn: SentFrames = { frames: null, isLarge: false };
   private readonly kept = new SentFramesKeeper();
-  /** Requests that are answered once the next thread is ready, because then their commits are on disk. */
-  private losses: [PendingReply, Loss][] = [];
+  /** By id: requests that are answered once the next thread is ready, because then their commits are on disk. */
+  private losses = new Map<number, readonly [PendingReply, Loss]>();
   private readonly writer = new RequestWriter();
   private readonly pending = new Map<number, PendingReply>();
   private readonly channels = new LiveChannels();
@@ -165,8 +165,7 @@ export class ActorLink {
     this.writer.take();
     const pending = [...this.pending.values()];
     const identityQueries = [...this.identityQueries.values()];
-    const losses = this.losses;
-    this.losses = [];
+    const losses = this.takeLosses();
     this.pending.clear();
     for (const request of pending) this.kept.release(request);
     this.channels.clear();
@@ -196,7 +195,7 @@ export class ActorLink {
       // Requests that are too large to be kept are lost as if the thread had crashed.
       if (loss === null) request.lost();
       else if (atOnce(id)) request.lost(loss);
-      else this.losses.push([request, loss]);
+      else this.losses.set(id, [request, loss]);
     }
     this.endQuestions();
   }
@@ -266,9 +265,7 @@ export class ActorLink {
     if (!this.heldTenants) return;
     this.flush();
     this.heldTenants = false;
-    const losses = this.losses;
-    this.losses = [];
-    for (const [request, loss] of losses) request.lost(loss);
+    for (const [request, loss] of this.takeLosses()) request.lost(loss);
     const bodies: FramesById = new Map();
     const again: Uint8Array[] = [];
     const turn: SentFrames = { frames: null, isLarge: false };
@@ -283,6 +280,12 @@ export class ActorLink {
       this.port?.postMessage(all, [all]);
     }
     for (const { query } of this.identityQueries.values()) this.post(query);
+  }
+
+  private takeLosses(): readonly (readonly [PendingReply, Loss])[] {
+    const losses = [...this.losses.values()];
+    this.losses.clear();
+    return losses;
   }
 
   private endQuestions(): void {
@@ -315,6 +318,7 @@ export class ActorLink {
 
   /** Nobody waits for the reply any more; the actor is asked to stop. */
   cancel(id: number): void {
+    this.losses.delete(id);
     const pending = this.pending.get(id);
     if (pending === undefined) return;
     this.forget(id, pending);

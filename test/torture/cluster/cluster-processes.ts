@@ -18,6 +18,7 @@ export const PASSWORD = "correct-horse";
 const PARTITIONS = 4;
 const ETCD_MEMBERS = 3;
 const CLIENT_MS = 4000;
+const LOG_END = 2000;
 /** More than storage.free_bytes_min and what a node keeps. */
 const DISK = "1g";
 const ACTOR_FAULTS = new URL("actor-faults.js", import.meta.url).pathname;
@@ -48,6 +49,8 @@ export interface Answer {
 
 export class ClusterProcesses {
   readonly nodes: NodeProcess[] = [];
+  /** Nodes that ended by themselves, each with the end of its log. */
+  readonly endedAlone: string[] = [];
   private token = "";
 
   private readonly map: ClusterMap;
@@ -214,7 +217,10 @@ export class ClusterProcesses {
     const place = this.placeOf(node);
     writeFileSync(`${place}.hold`, "");
     writeFileSync(`${place}.crash`, "");
-    while (existsSync(`${place}.crash`)) await sleep(20);
+    while (existsSync(`${place}.crash`)) {
+      if (node.child?.exitCode !== null) throw new Error(`${node.name} has ended: ${this.log(node)}`);
+      await sleep(20);
+    }
   }
 
   letActorStart(node: NodeProcess): void {
@@ -226,7 +232,12 @@ export class ClusterProcesses {
     const url = `etcd://${node.toEtcd.map(({ address }) => address).join(",")}/test`;
     const args = ["serve", "--cluster", url, "--node", node.name, "--advertise", node.fromNodes.address];
     args.push("--set", `cluster.listen=${node.listen}`);
-    node.child = spawn("bin/tessera", args, { env: this.environment(node), stdio: ["ignore", log, log] });
+    const child = spawn("bin/tessera", args, { env: this.environment(node), stdio: ["ignore", log, log] });
+    node.child = child;
+    child.once("exit", (code, signal) => {
+      if (node.child !== child) return;
+      this.endedAlone.push(`${node.name} ended by itself, ${signal ?? code}: ${this.log(node).slice(-LOG_END)}`);
+    });
   }
 
   async end(node: NodeProcess, signal: "SIGKILL" | "SIGTERM"): Promise<void> {

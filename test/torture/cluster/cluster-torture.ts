@@ -169,6 +169,8 @@ export class ClusterTorture {
     }
     const gap = { fault, ofOwner: node === owning, ms: Math.round(this.gapMs) };
     this.gaps.push(gap);
+    const [ended] = this.cluster.endedAlone;
+    if (ended !== undefined) throw new Error(ended);
     const epochs = await this.cluster.epochs();
     for (const [partition, epoch] of epochs) if (this.epochs.get(partition) !== epoch) this.takeovers++;
     this.epochs = epochs;
