@@ -152,7 +152,7 @@ export class BranchClient {
     const moments = tenant.moments.filter(({ place }) => place.name === origin.name);
     // The oldest ones are about to be forgotten, or have been.
     const oldest = random.chance(0.5) ? moments.slice(0, 2) : moments;
-    const moment = moments.length > 0 && random.chance(0.3) ? random.pick(oldest) : null;
+    const moment = moments.length > 0 && random.chance(0.5) ? random.pick(oldest) : null;
     const place = { root: tenant.root, name: `b${this.ids.next}` };
     const asked = { place, origin, isOver: false };
     tenant.asked.push(asked);

@@ -37,7 +37,7 @@ const FILLER_STORAGE = 2;
 /** Writes that make a commit large in the simulation. */
 const FILLERS = 8;
 /** Commits that are kept at least where the past is forgotten. */
-const KEPT_COMMITS = 40;
+const KEPT_COMMITS = 15;
 
 /** A tenant, or one of its branches by name. */
 export interface BranchPlace {
@@ -418,7 +418,7 @@ export class BranchCare {
   private forgetSome(): void {
     const { shard, random } = this;
     const layers = shard.layers!;
-    if (this.forgetting === null && random.chance(0.05)) {
+    if (this.forgetting === null && random.chance(0.15)) {
       const root = random.pick(this.roots);
       this.moveHorizon(random.pick([root, ...layers.branchesUnder(root).map(([number]) => number)]));
     }
