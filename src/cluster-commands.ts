@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ClusterCheckOptions, checkCluster } from "./cluster/cluster-check.js";
-import { ClusterMap, type ClusterView, readClusterUrl } from "./cluster/cluster-map.js";
+import { ClusterMap, type ClusterView, type Draining, readClusterUrl } from "./cluster/cluster-map.js";
 import { EtcdLogService } from "./cluster/etcd-log-service.js";
 import { readEtcdTls } from "./cluster/etcd-tls.js";
 import { TTL_MS } from "./cluster/lease.js";
@@ -79,12 +79,17 @@ async function newestOf(dir: string, partitions: number): Promise<Map<number, nu
   return newest;
 }
 
+function stateOf(draining: Draining | undefined): string {
+  if (draining === undefined) return "up";
+  return draining === "ordered" ? "draining" : draining;
+}
+
 export function clusterStatus(config: Config): Promise<string> {
   return withMap(config, async (map) => {
     const { owners, members, draining, wants, durable, copySets } = await map.view();
     const nodes = [...members].map(([node, { address, isFenced }]) => {
       const owned = [...owners].filter(([, owner]) => owner.node === node).map(([partition]) => partition);
-      const state = isFenced ? "down" : draining.has(node) ? "draining" : "up";
+      const state = isFenced ? "down" : stateOf(draining.get(node));
       return `${node}\t${state}\t${address ?? ""}\towns ${owned.length === 0 ? "nothing" : owned.join(", ")}`;
     });
     const partitions = [...owners].map(([partition, { node, epoch }]) => {

@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
+import { onceEtcdAnswers } from "./cluster/await-etcd.js";
 import { checkFolder } from "./cluster/check-folder.js";
 import { CheckpointServer } from "./cluster/checkpoint-server.js";
 import type { CheckpointLine, CheckpointThreadSettings } from "./cluster/checkpoint-thread.js";
@@ -15,6 +16,7 @@ import { readEtcdTls } from "./cluster/etcd-tls.js";
 import { LeaseMemory, newLeaseMemory } from "./cluster/lease-memory.js";
 import { listenToPeers, peerKey } from "./cluster/peer-link.js";
 import { checkpointKey } from "./cluster/stored-checkpoint.js";
+import { ToldRoom } from "./cluster/told-room.js";
 import { ConfigError } from "./config/config-error.js";
 import { adoptSecret, DataDirectoryError } from "./config/data-lock.js";
 import { openSecret, secretFile, unsealFromNodes } from "./config/sealed-secret.js";
@@ -30,6 +32,8 @@ export interface ClusterNode {
   readonly settings: ClusterSettings;
   /** The actors are ready: the lease is kept from now on. Before that others may take what this node had. */
   begin(): Promise<void>;
+  /** The disk is full, so partitions go to nodes with room, or it has room again. */
+  diskBecame(isFull: boolean): void;
   /** The server has begun to shut down: its partitions go elsewhere, and none come. */
   leave(): Promise<void>;
   /** After the actors have ended. */
@@ -52,7 +56,7 @@ export interface JoinedData {
  */
 export async function joinCluster(config: Config, warn: (message: string) => void): Promise<JoinedData> {
   checkSettings(config);
-  const { meta, id: cluster } = await readMeta(config.cluster, warn);
+  const { meta, id: cluster } = await onceEtcdAnswers(() => readMeta(config.cluster, warn), warn);
   const { dir } = config.data;
   const shared = unsealFromNodes(meta.sealed, config.secrets);
   if (shared === null) {
@@ -176,6 +180,10 @@ export async function startNode(config: Config, data: JoinedData, logger: Logger
   let isClosing = false;
   const place = await checkpointPlace(config, data, logger);
   let keeper: Worker | null = null;
+  const room = new ToldRoom(
+    (isFull) => map.full(node, isFull),
+    (error) => logger.warn({ err: error }, "etcd is not told whether the disk is full"),
+  );
   return {
     routes,
     settings: {
@@ -184,7 +192,9 @@ export async function startNode(config: Config, data: JoinedData, logger: Logger
       ...(place !== null && { checkpoints: place }),
     },
     async begin() {
-      const since = await map.leave(node, false);
+      const warn = (message: string): void => logger.warn(message);
+      const since = await onceEtcdAnswers(() => map.leave(node, false), warn);
+      await onceEtcdAnswers(() => room.begin(), warn);
       thread = new Worker(threadEntry("lease"), {
         workerData: { endpoints, tls, name, node, address: advertise, bolt: boltAddress(config), memory },
       });
@@ -200,12 +210,14 @@ export async function startNode(config: Config, data: JoinedData, logger: Logger
       const kept = { endpoints, tls, name, node, dataDirectory: config.data.dir, place, everyMs, since };
       keeper = startCheckpoints(kept, logger);
     },
+    diskBecame: (isFull) => room.became(isFull),
     async leave() {
       // Without etcd nobody is told; others take over when the lease has run out.
       await map.leave(node, true).catch((error: unknown) => logger.warn({ err: error }, "etcd is not told of the end"));
     },
     async close() {
       isClosing = true;
+      room.close();
       await endCheckpoints(keeper);
       server.close();
       await routes.close();

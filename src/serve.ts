@@ -142,7 +142,11 @@ export async function serve(
     partitions,
     reserve: new DiskReserve(config.data.dir, config.storage.reserveBytes),
     doors,
-    ...(node !== null && { routes: node.routes, adminPasswordMade: tellPassword }),
+    ...(node !== null && {
+      routes: node.routes,
+      refusing: (refusal) => node.diskBecame(refusal?.code === "disk_full"),
+      adminPasswordMade: tellPassword,
+    }),
   });
   await node?.begin();
   if (gateway.adminPassword !== null) tellPassword(gateway.adminPassword);

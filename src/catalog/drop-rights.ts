@@ -1,6 +1,7 @@
 /**
- * Whose rights DROP … CASCADE asks. Who owns what the statement names, or its schema, takes what others have made of
- * it, wherever that is, as in PostgreSQL. What nobody owns anybody may drop: there each object that goes is asked for.
+ * Whose rights DROP asks. Who has no right to drop is not told what depends on it. By CASCADE, who owns what the
+ * statement names, or its schema, takes what others have made of it, wherever that is, as in PostgreSQL. What nobody
+ * owns anybody may drop: there each object that goes is asked for.
  */
 import { type Author, ownsSchemaOf, requireOwner } from "./author.js";
 import type { CatalogView } from "./catalog-view.js";
@@ -12,14 +13,11 @@ interface Named {
   readonly schema: string;
 }
 
-/** What a command names that drops by CASCADE; null: it does not. Names that mean nothing are left out. */
+/** What a command names that drops; null: it does not. Names that mean nothing are left out. */
 function namedBy(command: DdlCommand, view: CatalogView): readonly Named[] | null {
-  if (command.kind === "alter table") {
-    const { action, table } = command;
-    return action.kind === "drop column" && action.cascade ? found([table], (...of) => view.table(...of)) : null;
-  }
-  if (!("cascade" in command) || !command.cascade) return null;
   switch (command.kind) {
+    case "alter table":
+      return command.action.kind === "drop column" ? found([command.table], (...of) => view.table(...of)) : null;
     case "drop table":
       return found(command.tables, (...of) => view.table(...of));
     case "drop views":
@@ -57,6 +55,11 @@ const KINDS: Partial<Record<DdlCommand["kind"], string>> = {
   "drop schema": "schema",
 };
 
+function isCascade(command: DdlCommand): boolean {
+  const said = command.kind === "alter table" ? command.action : command;
+  return "cascade" in said && said.cascade;
+}
+
 /**
  * Whether the command drops what others own without asking for it: that is not asked for, either, of what a role owns,
  * which the binder has asked about. Throws 42501 where somebody else owns what the command names.
@@ -69,5 +72,5 @@ export function dropsOfOthers(author: Author | null, command: DdlCommand, view: 
   const others = named.filter((object) => !author.rights.owns(object.id) && !ownsSchemaOf(author, object, view));
   const owned = others.find(({ id }) => view.accessTo(id) !== null);
   if (owned !== undefined) requireOwner(author, KINDS[command.kind] ?? "table", owned);
-  return others.length === 0;
+  return isCascade(command) && others.length === 0;
 }

@@ -25,6 +25,9 @@ export interface ClusterMeta {
   readonly sealed: string;
 }
 
+/** By an operator's order, because the node is about to end, or because its disk is full. */
+export type Draining = "ordered" | "ending" | "disk full";
+
 /** At one moment. */
 export interface ClusterView {
   readonly owners: ReadonlyMap<number, Owner>;
@@ -35,8 +38,8 @@ export interface ClusterView {
   readonly checkpoints: ReadonlyMap<number, StoredCheckpoint>;
   /** By partition: who shall own it while that node lives. */
   readonly wants: ReadonlyMap<number, string>;
-  /** Nodes that shall own nothing. */
-  readonly draining: ReadonlySet<string>;
+  /** Nodes that shall own nothing as long as there are others, and why. */
+  readonly draining: ReadonlyMap<string, Draining>;
   /** By partition and node: the newest sequence that the node has on its disk. Grows with later views. */
   readonly durable: ReadonlyMap<number, ReadonlyMap<string, number>>;
 }
@@ -50,6 +53,14 @@ export interface MapChanges {
 
 export function keepsCopy({ copySets }: Pick<ClusterView, "copySets">, node: string, partition: number): boolean {
   return copySets.get(partition)?.nodes.includes(node) ?? true;
+}
+
+/** As GET /admin/cluster tells them. */
+export function describeNodes({ members, draining }: ClusterView): readonly object[] {
+  return [...members].map(([node, { address, isFenced }]) => {
+    const why = draining.get(node) ?? null;
+    return { node, address: address ?? null, fenced: isFenced, draining: why !== null, draining_because: why };
+  });
 }
 
 export class ClusterMap {
@@ -70,6 +81,7 @@ export class ClusterMap {
       wants: new WatchedFolder(this.key("want/"), ({ value }) => text(value)),
       draining: new WatchedFolder(this.key("drain/"), () => true),
       leaving: new WatchedFolder(this.key("leave/"), () => true),
+      full: new WatchedFolder(this.key("full/"), () => true),
       copySets: new WatchedFolder(this.key("copy/"), (kv) => copySetOf([kv])!),
       checkpoints: new WatchedFolder(this.key("checkpoint/"), (kv) => checkpointOf([kv])!),
     };
@@ -128,7 +140,7 @@ export class ClusterMap {
    * or missing. Renewals and reports are no changes.
    */
   changes(told: () => void): MapChanges {
-    const keys = ["own/", "want/", "drain/", "leave/"].map((name) => this.key(name));
+    const keys = ["own/", "want/", "drain/", "leave/", "full/"].map((name) => this.key(name));
     const watch = new EtcdWatch(() => this.client.watch(), keys, told);
     this.watches.push(watch);
     return watch;
@@ -136,8 +148,8 @@ export class ClusterMap {
 
   private async viewNow(durableAgeMsMax: number): Promise<ClusterView> {
     const durable = await this.reports.read(durableAgeMsMax);
-    const { owners, members, wants, draining, leaving, copySets, checkpoints } = this.folders;
-    const folders = [owners, members, wants, draining, leaving, copySets, checkpoints];
+    const { owners, members, wants, draining, leaving, full, copySets, checkpoints } = this.folders;
+    const folders = [owners, members, wants, draining, leaving, full, copySets, checkpoints];
     for (let isWhole = false; !isWhole; ) {
       const { responses, header } = await this.client.txn({ success: folders.map(({ request }) => request) });
       // Each of them takes its part.
@@ -150,7 +162,11 @@ export class ClusterMap {
       wants: this.numbered("wants", wants.entries),
       copySets: this.numbered("copySets", copySets.entries),
       checkpoints: this.numbered("checkpoints", checkpoints.entries),
-      draining: new Set([...draining.entries.keys(), ...leaving.entries.keys()]),
+      draining: new Map<string, Draining>([
+        ...[...full.entries.keys()].map((node) => [node, "disk full"] as const),
+        ...[...draining.entries.keys()].map((node) => [node, "ordered"] as const),
+        ...[...leaving.entries.keys()].map((node) => [node, "ending"] as const),
+      ]),
       durable,
     };
   }
@@ -179,13 +195,18 @@ export class ClusterMap {
     return this.set(`leave/${node}`, isLeaving ? "1" : null);
   }
 
+  /** The node has no room for writes, or has it again. */
+  async full(node: string, isFull: boolean): Promise<void> {
+    await this.set(`full/${node}`, isFull ? "1" : null);
+  }
+
   /**
    * Forgets the node: nothing waits for its copies any more, and it owns nothing. False: it has renewed since that
    * revision, or has reported something else than this.
    */
   async remove(node: string, revision: number, reported: ReadonlyMap<number, number>): Promise<boolean> {
     const at = (partition: number): Buffer => this.key(`at/${partition}/${node}`);
-    const names = [`node/${node}`, `drain/${node}`, `leave/${node}`];
+    const names = [`node/${node}`, `drain/${node}`, `leave/${node}`, `full/${node}`];
     const gone = [...names.map((name) => this.key(name)), ...[...reported.keys()].map(at)];
     // etcd takes 128 operations in a transaction. What is left of a removal that was cut short is removed by the next.
     const [first, ...rest] = inGroups(gone, OPERATIONS_MAX);

@@ -23,7 +23,7 @@ import {
 } from "./cache-leases.js";
 import { isCheckpointRequest } from "./checkpoint-messages.js";
 import type { CheckpointServer } from "./checkpoint-server.js";
-import { type ClusterMap, type ClusterView, keepsCopy } from "./cluster-map.js";
+import { type ClusterMap, type ClusterView, describeNodes, keepsCopy } from "./cluster-map.js";
 import { FrameRelay, type LostReply, type RelayHost } from "./frame-relay.js";
 import type { LeaseMemory } from "./lease-memory.js";
 import { type LookPeriods, LookTimes } from "./look-times.js";
@@ -460,9 +460,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
       enabled: true,
       node,
       lease_left_ms: Math.round(lease.leftMs),
-      nodes: [...view.members].map(([name, { address, isFenced }]) => ({
-        ...{ node: name, address: address ?? null, fenced: isFenced, draining: view.draining.has(name) },
-      })),
+      nodes: describeNodes(view),
       partitions: Array.from({ length: this.options.partitions }, (_, partition) => {
         const owner = view.owners.get(partition);
         return {

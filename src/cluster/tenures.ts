@@ -233,7 +233,7 @@ export class Tenures {
     if (state !== this.state) this.stateSince = performance.now();
     this.state = state;
     const { draining, wants } = view;
-    const orderOf = await this.placement.place({ nodes: this.nodes, draining, wants });
+    const orderOf = await this.placement.place({ nodes: this.nodes, draining: new Set(draining.keys()), wants });
     const look: Look = { view, orderOf, unseen };
     this.newest = look;
     this.keeper.saw(unseen);

@@ -8,6 +8,7 @@ import type { Logger } from "pino";
 import type { Config } from "../protocol/config.js";
 import { ENDPOINTS, MESSAGES } from "../protocol/endpoints.js";
 import { type Identity, isAbout } from "../protocol/identity.js";
+import type { WriteRefusal } from "../protocol/messages.js";
 import { RecentLines } from "../protocol/thread-diagnosis.js";
 import type { ActorWatch } from "./actor-life.js";
 import type { ActorPort } from "./actor-link.js";
@@ -70,6 +71,8 @@ export interface GatewayOptions {
   readonly partitions: number;
   /** Of the data directory's disk; absent: there is none. */
   readonly reserve?: Reserve;
+  /** Told when writes are refused because the disk or the memory is full, and (null) when they are taken again. */
+  readonly refusing?: (refusal: WriteRefusal | null) => void;
   /** The system's clock when absent. */
   readonly clock?: Clock;
   /** Servers of other protocols. */
@@ -196,7 +199,7 @@ async function startTraces({ config, version }: GatewayOptions): Promise<Traces>
 }
 
 function assemble(
-  { config, logger, version, reserve, routes: elsewhere, lines = new RecentLines() }: GatewayOptions,
+  { config, logger, version, reserve, routes: elsewhere, refusing, lines = new RecentLines() }: GatewayOptions,
   clock: Clock,
   pool: ActorPool,
   admission: Admission,
@@ -204,7 +207,11 @@ function assemble(
   traces: Traces | null,
   deadlines: Services["deadlines"],
 ): { services: Services; routes: readonly Route[]; sockets: Sockets; watermarks: Watermarks } {
-  const watermarks = new Watermarks({ config, logger, reserve, tell: (refusal) => pool.refuseWrites(refusal) });
+  const tell = (refusal: WriteRefusal | null): void => {
+    pool.refuseWrites(refusal);
+    refusing?.(refusal);
+  };
+  const watermarks = new Watermarks({ config, logger, reserve, tell });
   void watermarks.check();
   const cors = corsPolicy(config.server.cors);
   // The page of metrics needs the counters, which need the routes, which need the page.

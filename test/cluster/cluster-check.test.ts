@@ -88,7 +88,7 @@ class World {
     }
     const view = {
       owners: new Map<number, Owner>(owner === null ? [] : [[0, owner]]),
-      ...{ members, wants: new Map(), draining: new Set<string>(), copySets: new Map(), checkpoints: new Map() },
+      ...{ members, wants: new Map(), draining: new Map(), copySets: new Map(), checkpoints: new Map() },
       durable: new Map([[0, await this.service.reports(0)]]),
     };
     // Between two views all that are up renew.

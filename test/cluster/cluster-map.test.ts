@@ -107,6 +107,6 @@ function plain({ owners, members, wants, draining, durable }: Awaited<ReturnType
     .map(([partition, nodes]) => [partition, sorted(nodes)] as const);
   return {
     ...{ owners: sorted(owners), members: sorted(members), wants: sorted(wants) },
-    ...{ draining: [...draining].sort(), durable: sorted(new Map(copies)) },
+    ...{ draining: sorted(draining), durable: sorted(new Map(copies)) },
   };
 }

@@ -58,7 +58,7 @@ class World {
     return {
       ...{ owners: new Map(owners), members },
       wants: new Map(),
-      draining: new Set(),
+      draining: new Map(),
       durable: new Map(),
       copySets: new Map(),
       checkpoints: new Map(),

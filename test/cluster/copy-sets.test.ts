@@ -84,7 +84,7 @@ function lookOf(
 ): Look {
   const member = { incarnation: "i", counter: 1, isFenced: false, revision: 1 };
   const view: ClusterView = {
-    ...{ owners: new Map(), wants: new Map(), draining: new Set(draining) },
+    ...{ owners: new Map(), wants: new Map(), draining: new Map(draining.map((node) => [node, "ordered"])) },
     members: new Map(["a", "b", "c"].map((name) => [name, member])),
     checkpoints: new Map(),
     copySets: new Map(set === null ? [] : [[0, { nodes: set, revision: 1 }]]),

@@ -6,7 +6,7 @@ const LARGE = 10_000;
 
 export async function readsStale(t: Test, cluster: ClusterProcesses, owner: NodeProcess, other: NodeProcess) {
   const read = (node: NodeProcess, sql: string, staleMs: number): Promise<Answer> =>
-    cluster.execute(node, sql, [], 15_000, staleMs);
+    cluster.execute(node, sql, [], 15_000, { staleMs });
   const write = async (sql: string): Promise<void> => {
     const { status, code } = await cluster.execute(owner, sql, []);
     if (status !== 200) throw new Error(`${sql}: ${status} ${code}`);

@@ -96,7 +96,7 @@ class Owner {
   private async view(): Promise<ClusterView> {
     const kept = await this.checkpoint();
     return {
-      ...{ members: new Map(), wants: new Map(), draining: new Set<string>(), copySets: new Map() },
+      ...{ members: new Map(), wants: new Map(), draining: new Map(), copySets: new Map() },
       owners: new Map([[PARTITION, { node: "a", tenure: "t", epoch: this.epoch }]]),
       durable: new Map([[PARTITION, new Map([["a", this.shard.appliedSequence]])]]),
       checkpoints: new Map(kept === null || this.isBehind ? [] : [[PARTITION, kept]]),

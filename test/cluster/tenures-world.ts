@@ -65,7 +65,7 @@ export class World {
       const member = await this.service.member(node);
       if (member !== null) members.set(node, member);
     }
-    return { owners, durable, members, copySets, checkpoints, wants: this.wants, draining: new Set() };
+    return { owners, durable, members, copySets, checkpoints, wants: this.wants, draining: new Map() };
   }
 
   /** How a node is given another's state of a partition. */

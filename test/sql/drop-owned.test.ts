@@ -59,6 +59,22 @@ t.test("what a role owns goes, by RESTRICT, if nobody else needs it", async (t) 
   await db.run("drop role r1");
 });
 
+t.test("who may not drop is not told what depends on it", async (t) => {
+  const db = await script(t);
+  await owners(db);
+  const drops = [
+    ["drop table of1.t", "table t"],
+    ["alter table of1.t drop column id", "table t"],
+    ["drop function of1.f", "function f"],
+    ["drop type of1.mood", "type mood"],
+    ["drop schema of1", "schema of1"],
+  ];
+  for (const [sql, what] of drops) {
+    t.equal(await failsAs(db, "r2", sql!), `42501 must be owner of ${what}`);
+    t.match(await failsAs(db, "r1", sql!), /^2BP01 cannot drop/);
+  }
+});
+
 t.test("what others have made of it forbids it, and goes by CASCADE", async (t) => {
   const db = await script(t);
   await owners(db);

@@ -4,6 +4,7 @@
  * A partition is served while a node has it open and its lease holds; nothing is copied, so each node may take each
  * partition.
  */
+import type { ClusterView } from "../../../src/cluster/cluster-map.js";
 import { Lease, type NodeClock } from "../../../src/cluster/lease.js";
 import { LeaseMemory, newLeaseMemory } from "../../../src/cluster/lease-memory.js";
 import type { Claim, CopySet, CopySetChange, Owner, Revision } from "../../../src/cluster/log-service.js";
@@ -26,7 +27,7 @@ const RESTART_MS = 300;
 export type ControlSabotage = "records do not tell which actors are ready";
 
 const NO_WANTS = new Map<number, string>();
-const NOBODY = new Set<string>();
+const NOBODY: ClusterView["draining"] = new Map();
 
 /** All of it at one moment. */
 class ControlLog extends TrueLog {

@@ -79,7 +79,7 @@ class CopiesLog extends TrueLog {
     return {
       ...{ owners: new Map(this.owners), members: new Map(this.members), copySets: new Map(this.copySets), durable },
       checkpoints: new Map(this.checkpoints),
-      ...{ wants: new Map(this.wants), draining: new Set() },
+      ...{ wants: new Map(this.wants), draining: new Map() },
     };
   }
 }

@@ -276,13 +276,15 @@ export class ClusterProcesses {
     sql: string,
     parameters: readonly unknown[],
     timeoutMs = 15_000,
-    staleMs: number | null = null,
+    { staleMs, idempotencyKey }: { staleMs?: number; idempotencyKey?: string } = {},
   ): Promise<Answer> {
-    const consistency: Record<string, string> =
-      staleMs === null ? {} : { "x-tessera-consistency": `stale; max_ms=${staleMs}` };
+    const asked: Record<string, string> = {
+      ...(staleMs !== undefined && { "x-tessera-consistency": `stale; max_ms=${staleMs}` }),
+      ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
+    };
     const answer = await fetch(`http://127.0.0.1:${node.port}/v1/query/execute`, {
       method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${this.token}`, ...consistency },
+      headers: { "content-type": "application/json", authorization: `Bearer ${this.token}`, ...asked },
       body: JSON.stringify({ sql, parameters }),
       signal: AbortSignal.timeout(timeoutMs),
     });

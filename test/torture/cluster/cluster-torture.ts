@@ -12,6 +12,9 @@ import { Follower, StreamReader } from "./readers.js";
 const LISTS = 3;
 const WRITERS = 6;
 const TELLERS = 2;
+const DONE = "done";
+/** Each some hundred milliseconds. */
+const REPEATS_MAX = 50;
 const FIXED_ROWS = 20_000;
 const STALE_MS = 10_000;
 const APPEND = "INSERT INTO list (k, n) VALUES ($1, $2)";
@@ -37,6 +40,8 @@ export interface ClusterFindings {
   readonly problems: readonly string[];
   readonly acknowledged: number;
   readonly unknown: number;
+  /** Appends that were asked for again until they were acknowledged. */
+  readonly repeated: number;
   readonly refusals: ReadonlyMap<string, number>;
   /** The longest time in each round in which nothing was acknowledged, milliseconds. */
   readonly gaps: readonly Gap[];
@@ -59,6 +64,7 @@ export class ClusterTorture {
   private readonly problems: string[] = [];
   private readonly gaps: Gap[] = [];
   private unknown = 0;
+  private repeated = 0;
   /** Why appends were not acknowledged. */
   private readonly refusals = new Map<string, number>();
   private next = 1;
@@ -89,8 +95,9 @@ export class ClusterTorture {
     for (const sql of tables) await surely(cluster, sql, []);
     const clients = cluster.nodes.map((node) => cluster.client(node));
     const staleSum = async (node: number, sql: string) => {
-      const { status, data } = await cluster.execute(cluster.nodes[node]!, sql, [], ASKED_MS, STALE_MS);
-      return status === 200 ? data.rows[0]! : null;
+      const asked = cluster.execute(cluster.nodes[node]!, sql, [], ASKED_MS, { staleMs: STALE_MS });
+      const answer = await asked.catch(() => null);
+      return answer?.status === 200 ? answer.data.rows[0]! : null;
     };
     const bank = new Bank(clients, random, staleSum);
     const [follower, reader] = [new Follower(clients, "list"), new StreamReader(clients, "fixed", FIXED_ROWS)];
@@ -117,26 +124,44 @@ export class ClusterTorture {
 
   private async append(node: NodeProcess, list: number): Promise<void> {
     const n = this.next++;
-    let status = 0;
-    let why = "no answer";
-    try {
-      const answer = await this.cluster.execute(node, APPEND, [list, n], ASKED_MS);
-      ({ status } = answer);
-      why = answer.code ?? "";
-    } finally {
-      if (status !== 200) {
-        this.unknown++;
-        this.refusals.set(why, (this.refusals.get(why) ?? 0) + 1);
-      }
-    }
-    if (status !== 200) {
+    const key = `append ${n}`;
+    if ((await this.tryAppend(node, list, n, key)) !== DONE) {
       await sleep(20);
-      return;
+      if (this.random.chance(0.5) || !(await this.repeat(list, n, key))) return;
     }
     this.acknowledged[list]!.push(n);
     const now = performance.now();
     this.gapMs = Math.max(this.gapMs, now - this.lastMs);
     this.lastMs = now;
+  }
+
+  /** DONE, or why it is not acknowledged; then it is not known whether it was done. */
+  private async tryAppend(node: NodeProcess, list: number, n: number, key: string): Promise<string> {
+    let why = "no answer";
+    try {
+      const { status, code } = await this.cluster.execute(node, APPEND, [list, n], ASKED_MS, { idempotencyKey: key });
+      if (status === 200) return DONE;
+      why = code ?? String(status);
+    } catch {
+      // The node is gone, or stands still.
+    }
+    this.unknown++;
+    this.refusals.set(why, (this.refusals.get(why) ?? 0) + 1);
+    return why;
+  }
+
+  /** Asks again with the same key, wherever there is an answer: what was done before is not done twice, nor refused. */
+  private async repeat(list: number, n: number, key: string): Promise<boolean> {
+    for (let tries = 0; !this.isOver && tries < REPEATS_MAX; tries++) {
+      const outcome = await this.tryAppend(this.cluster.nodes[tries % this.cluster.nodes.length]!, list, n, key);
+      if (outcome === DONE) {
+        this.repeated++;
+        return true;
+      }
+      if (outcome === "constraint_violation") this.problems.push(`${n} is there, and asked for again it is refused`);
+      await sleep(200);
+    }
+    return false;
   }
 
   /** What was acknowledged before the read began must be in it. */
@@ -243,10 +268,10 @@ export class ClusterTorture {
     } finally {
       await this.cluster.close();
     }
-    const { unknown, refusals, gaps, takeovers, bank, follower, reader } = this;
+    const { unknown, repeated, refusals, gaps, takeovers, bank, follower, reader } = this;
     return {
       problems: [...this.problems, ...bank.problems, ...follower.problems, ...reader.problems],
-      ...{ acknowledged: this.acknowledgedCount, unknown, refusals, gaps, takeovers },
+      ...{ acknowledged: this.acknowledgedCount, unknown, repeated, refusals, gaps, takeovers },
       ...{ transfers: bank.acknowledged.length, changesSeen: follower.numbers.length },
       answers: { whole: reader.whole, broken: reader.broken },
     };

@@ -55,7 +55,7 @@ show(
 );
 console.log(`${round} rounds: ${acknowledged} appends acknowledged, ${unknown} not, ${problems.length} problems`);
 console.log(
-  `${found.takeovers} takeovers; ${found.transfers} transfers; a subscriber saw ${found.changesSeen} changes; ` +
+  `${found.repeated} appends were asked for again; ${found.takeovers} takeovers; ${found.transfers} transfers; a subscriber saw ${found.changesSeen} changes; ` +
     `${found.answers.whole} long answers were read, with ${found.answers.broken} breaks`,
 );
 for (const [why, count] of refusals) console.log(`not acknowledged: ${count} ${why}`);

@@ -10,7 +10,8 @@ interface ClusterNode {
   readonly node: string;
   readonly address: string | null;
   readonly fenced: boolean;
-  readonly draining: boolean;
+  /** Why it shall own nothing; null: it may. */
+  readonly draining_because: "ordered" | "ending" | "disk full" | null;
 }
 
 interface OwnedPartition {
@@ -96,10 +97,11 @@ export function Cluster() {
   );
 }
 
-function NodeState({ node: { address, fenced, draining } }: { readonly node: ClusterNode }) {
+function NodeState({ node: { address, fenced, draining_because: why } }: { readonly node: ClusterNode }) {
   if (fenced) return <Badge tone="bad">fenced</Badge>;
   if (address === null) return <Badge tone="bad">down</Badge>;
-  return draining ? <Badge tone="warn">draining</Badge> : <Badge tone="good">up</Badge>;
+  if (why === null) return <Badge tone="good">up</Badge>;
+  return <Badge tone="warn">{why === "ordered" ? "draining" : why}</Badge>;
 }
 
 /** A copy that is behind stands out. */
