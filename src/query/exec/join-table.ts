@@ -15,6 +15,7 @@ import type { RowKeyOf } from "./row-key.js";
 import type { Chunk } from "./segments/chunk.js";
 import { loadNumbers } from "./segments/column.js";
 import { GrowingArray } from "./segments/growing-array.js";
+import { KeySet } from "./segments/key-set.js";
 import type { EvaluateAll } from "./slots.js";
 import { bytesOf } from "./value-bytes.js";
 
@@ -36,6 +37,8 @@ export interface JoinTable {
   finish(): boolean;
   /** For each row of the chunk the first row with its key, −1 when there is none. Valid until the next call. */
   probe(chunk: Chunk): Int32Array;
+  /** After `finish`, by key: what the rows have of it; null: not known. */
+  keySets(): readonly (KeySet | null)[];
   /** Per row the next one with the same key, or −1. */
   readonly nexts: Int32Array;
   /** Gives its memory back. */
@@ -128,6 +131,12 @@ export class NumberTable implements JoinTable {
     if (this.isIndexed) this.findIndexed(length);
     else this.findHashed(length);
     return this.found;
+  }
+
+  keySets(): readonly (KeySet | null)[] {
+    const sets = this.keys.map((keys) => KeySet.of(keys, this.rows));
+    for (const set of sets) if (set !== null) this.reserve(set.bytes);
+    return sets;
   }
 
   release(): void {
@@ -322,6 +331,10 @@ export class MapTable implements JoinTable {
 
   finish(): boolean {
     return true;
+  }
+
+  keySets(): readonly null[] {
+    return [];
   }
 
   probe(chunk: Chunk): Int32Array {
