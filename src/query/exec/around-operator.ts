@@ -3,6 +3,7 @@
  * calls.
  */
 import type { Operator, Pulled, SegmentBound } from "./operator.js";
+import type { WantedKeys } from "./segments/key-set.js";
 import type { ThreadWork } from "./threads/read-threads.js";
 
 export abstract class AroundOperator implements Operator {
@@ -16,6 +17,10 @@ export abstract class AroundOperator implements Operator {
 
   acceptBound(bound: SegmentBound): void {
     this.operator.acceptBound?.(bound);
+  }
+
+  acceptKeys(keys: WantedKeys): void {
+    this.operator.acceptKeys?.(keys);
   }
 
   acceptExtremes(): void {

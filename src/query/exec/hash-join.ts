@@ -22,6 +22,7 @@ import { rowKeyOf } from "./row-key.js";
 import { CHUNK_ROWS, Chunk, chunkOf, type Selection, valuesOfBatch } from "./segments/chunk.js";
 import type { Column } from "./segments/column.js";
 import { ColumnBuffer, NULLS } from "./segments/column-buffer.js";
+import type { WantedKeys } from "./segments/key-set.js";
 import { compileAll, compileCondition, slotsOf } from "./slots.js";
 import { DEPTH_MAX } from "./spill/partitions.js";
 import { type JoinSpill, SpilledJoin } from "./spill/spilled-join.js";
@@ -170,6 +171,14 @@ class HashJoinOperator implements Operator {
     this.handsOutChunks = true;
   }
 
+  /** Their rows come out with them. A condition must be asked about all pairs: it may fail. */
+  acceptKeys({ slot, keys }: WantedKeys): void {
+    const { type, condition, leftWidth } = this.program;
+    if (condition !== null || marksRight(type)) return;
+    if (slot < leftWidth) this.left.acceptKeys?.({ slot, keys });
+    else if (type === "inner") this.right.acceptKeys?.({ slot: slot - leftWidth, keys });
+  }
+
   next(): Pulled {
     if (this.built) return this.spilled === null ? this.produce() : this.spilled.next();
     return drain(
@@ -239,7 +248,18 @@ class HashJoinOperator implements Operator {
     this.rightVectors = rightRows.vectors();
     // Without right rows these types have no result, whatever the left side holds.
     if (rightRows.length === 0 && !keepsLeft(type)) return null;
+    if (!keepsLeft(type)) this.handKeys();
     return this.produce();
+  }
+
+  /** The left side learns which of its rows have a partner at all. */
+  private handKeys(): void {
+    const { left, program } = this;
+    const places = program.leftKeys.map(({ slot }) => slot);
+    if (left.acceptKeys === undefined || places.every((slot) => slot < 0)) return;
+    for (const [k, keys] of this.table.keySets().entries()) {
+      if (keys !== null && places[k]! >= 0) left.acceptKeys({ slot: places[k]!, keys });
+    }
   }
 
   private get rowsMax(): number {

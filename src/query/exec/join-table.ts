@@ -15,6 +15,7 @@ import type { RowKeyOf } from "./row-key.js";
 import type { Chunk } from "./segments/chunk.js";
 import { loadNumbers } from "./segments/column.js";
 import { GrowingArray } from "./segments/growing-array.js";
+import { KEY_SET_BYTES_MAX, KeySet } from "./segments/key-set.js";
 import type { EvaluateAll } from "./slots.js";
 import { bytesOf } from "./value-bytes.js";
 
@@ -36,6 +37,8 @@ export interface JoinTable {
   finish(): boolean;
   /** For each row of the chunk the first row with its key, −1 when there is none. Valid until the next call. */
   probe(chunk: Chunk): Int32Array;
+  /** After `finish`, by key: what the rows have of it; null, or none at all: not known. */
+  keySets(): readonly (KeySet | null)[];
   /** Per row the next one with the same key, or −1. */
   readonly nexts: Int32Array;
   /** Gives its memory back. */
@@ -47,7 +50,7 @@ const PLACES_PER_ROW = 8;
 const PLACES_MIN = 4096;
 /** Estimated bytes per row of its chain and its places among the hashes. */
 const CHAIN_BYTES = 24;
-/** Part of the statement's memory within which an array may be made where hashing would need less. */
+/** Part of the statement's memory within which an array or sets of keys may be made, which are not needed. */
 const INDEX_SHARE = 0.5;
 /** Rows between two looks at the clock when the table is made. */
 const ROWS_PER_STEP = 8192;
@@ -128,6 +131,14 @@ export class NumberTable implements JoinTable {
     if (this.isIndexed) this.findIndexed(length);
     else this.findHashed(length);
     return this.found;
+  }
+
+  keySets(): readonly (KeySet | null)[] {
+    const { memoryBytes, memoryBytesMax } = this.context.statement;
+    if (memoryBytes + this.keys.length * KEY_SET_BYTES_MAX > memoryBytesMax * INDEX_SHARE) return [];
+    const sets = this.keys.map((keys) => KeySet.of(keys, this.rows));
+    for (const set of sets) if (set !== null) this.reserve(set.bytes);
+    return sets;
   }
 
   release(): void {
@@ -322,6 +333,10 @@ export class MapTable implements JoinTable {
 
   finish(): boolean {
     return true;
+  }
+
+  keySets(): readonly null[] {
+    return [];
   }
 
   probe(chunk: Chunk): Int32Array {

@@ -17,6 +17,7 @@ import type { OutputColumn } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import type { Open, Operator, Pulled, SegmentBound } from "./operator.js";
 import { Chunk, valuesOfBatch } from "./segments/chunk.js";
+import type { WantedKeys } from "./segments/key-set.js";
 import { slotsOf } from "./slots.js";
 import { sortRows } from "./sort-rows.js";
 import { FromThread, type ThreadWork } from "./threads/read-threads.js";
@@ -119,6 +120,10 @@ class LongTextsOperator extends PartsOperator {
 
   acceptBound(bound: SegmentBound): void {
     this.input.acceptBound?.(bound);
+  }
+
+  acceptKeys(keys: WantedKeys): void {
+    this.input.acceptKeys?.(keys);
   }
 
   acceptThreads(work: ThreadWork): void {

@@ -9,6 +9,7 @@ import type { Batch } from "../expr/expr.js";
 import type { OutputColumn, Plan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import type { Column } from "./segments/column.js";
+import type { WantedKeys } from "./segments/key-set.js";
 import type { ThreadWork } from "./threads/read-threads.js";
 
 export type Pulled = Batch | null | Promise<Batch | null>;
@@ -37,6 +38,11 @@ export interface Operator {
   acceptChunks?(): void;
   /** The consumer has no use for some rows. Called before the first `next`. Absent: they come all the same. */
   acceptBound?(bound: SegmentBound): void;
+  /**
+   * The consumer has no use for rows without one of these keys. Called before the first `next`, perhaps several times.
+   * Absent: they come all the same.
+   */
+  acceptKeys?(keys: WantedKeys): void;
   /**
    * Other threads may do what the consumer does with the rows of whole segments: their results come in the place of
    * those rows, as a FromThread (threads/read-threads.ts). Called before the first `next`. Absent: all rows come.

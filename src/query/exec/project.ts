@@ -13,6 +13,7 @@ import { emptyColumns } from "./row-buffer.js";
 import { ALL_ROWS, Chunk, type Selection } from "./segments/chunk.js";
 import { type ChunkExpr, chunkExprOf, type OpenChunkExpr } from "./segments/chunk-expr.js";
 import type { Column } from "./segments/column.js";
+import type { WantedKeys } from "./segments/key-set.js";
 import { compileAll, type EvaluateAll, slotsOf } from "./slots.js";
 import { FromThread, type ThreadWork } from "./threads/read-threads.js";
 
@@ -66,6 +67,12 @@ class ProjectOperator implements Operator {
   acceptBound(bound: SegmentBound): void {
     if (this.outputs.every(({ slot }) => slot >= 0)) {
       this.input.acceptBound?.({ ...bound, slot: this.outputs[bound.slot]!.slot });
+    }
+  }
+
+  acceptKeys({ slot, keys }: WantedKeys): void {
+    if (this.outputs.every((output) => output.slot >= 0)) {
+      this.input.acceptKeys?.({ slot: this.outputs[slot]!.slot, keys });
     }
   }
 

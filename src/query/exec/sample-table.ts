@@ -37,6 +37,11 @@ const SEGMENTS_MAX = 64;
 /** With more corrections in them than so many, fewer segments are looked at, but so many at least. */
 const CORRECTIONS_MAX = SAMPLE_ROWS;
 const SEGMENTS_MIN = 16;
+/**
+ * After so many of a segment, the rest of it is not looked at: they may be as many as its rows. What was added at the
+ * end of the table is behind the last row of its last segment, so that one is looked at whole.
+ */
+const CORRECTIONS_EACH = CORRECTIONS_MAX / SEGMENTS_MIN;
 /** In which order segments are taken, those between others later: the first of them, and the step to the next one. */
 const PASSES = [
   [0, 4],
@@ -70,6 +75,12 @@ interface Added {
 interface Drawn {
   readonly segment: Segment;
   readonly corrections: Corrections;
+}
+
+/** The first rows of a segment that take part. */
+interface Part {
+  readonly segment: Segment;
+  readonly rows: number;
 }
 
 /** What the segments that were drawn do not say. */
@@ -189,8 +200,8 @@ export class TableSample {
     const drawn = await this.withCorrections(all, corrected);
     const { removed, added, changed } = corrected;
     const rowsOf = (all: readonly { readonly rows: number }[]) => all.reduce((sum, { rows }) => sum + rows, 0);
-    const stored = rowsOf(drawn.map(({ segment }) => segment));
-    this.share = segments.length === drawn.length ? 1 : stored / rowsOf(segments);
+    const stored = rowsOf(drawn);
+    this.share = stored / rowsOf(segments);
     this.rows = Math.max(0, Math.round((stored + added.count - removed) / this.share)) + inGaps.count;
     // Of the gaps' rows the same share takes part.
     const newer = added.count + Math.round(inGaps.count * this.share);
@@ -199,11 +210,7 @@ export class TableSample {
     const beyondAdded = placeOf(numbers, stored + added.count);
     await this.putSpread(added, beyondAdded - inSegments.length);
     await this.putSpread(inGaps, numbers.length - beyondAdded);
-    const places = bySegment(
-      drawn.map(({ segment }) => segment),
-      inSegments,
-    );
-    for (const { segment, rows } of places) {
+    for (const { segment, rows } of bySegment(drawn, inSegments)) {
       this.starts.push(this.length);
       if (isHeld) await this.putHeld(segment, rows, changed.get(segment) ?? NOTHING_CHANGED);
       else await this.putStored(segment, rows, prefix);
@@ -255,30 +262,42 @@ export class TableSample {
     await giveWay(this.work);
   }
 
-  /** All of them, or every second or fourth one, so that what was changed does not count for more than the sample. */
-  private async withCorrections(all: readonly Drawn[], corrected: Corrected): Promise<readonly Drawn[]> {
-    const taken = new Set<Drawn>();
+  /**
+   * Parts of all of them, or of every second or fourth one, so that what was changed does not count for more than the
+   * sample.
+   */
+  private async withCorrections(all: readonly Drawn[], corrected: Corrected): Promise<readonly Part[]> {
+    const parts = new Map<Drawn, Part>();
+    const areFew = all.length <= SEGMENTS_MIN;
     let read = 0;
     for (const [first, step] of PASSES) {
       for (let i = first; i < all.length; i += step) {
-        read += await this.readCorrections(all[i]!, corrected);
-        taken.add(all[i]!);
+        const isWhole = areFew || i === all.length - 1;
+        const one = await this.readCorrections(
+          all[i]!,
+          corrected,
+          isWhole ? Number.POSITIVE_INFINITY : CORRECTIONS_EACH,
+        );
+        read += one.read;
+        parts.set(all[i]!, { segment: all[i]!.segment, rows: one.rows });
       }
-      if (taken.size >= SEGMENTS_MIN && 2 * read > CORRECTIONS_MAX) break;
+      if (parts.size >= SEGMENTS_MIN && 2 * read > CORRECTIONS_MAX) break;
     }
-    return all.filter((one) => taken.has(one));
+    return all.flatMap((one) => parts.get(one) ?? []);
   }
 
-  /** Answers how many there are. */
-  private async readCorrections({ segment, corrections }: Drawn, corrected: Corrected): Promise<number> {
-    if (corrections.text === null) return 0;
+  /** Answers how many there are before which row; of the whole segment if they are no more than `max`. */
+  private async readCorrections({ segment, corrections }: Drawn, corrected: Corrected, max: number) {
+    if (corrections.text === null) return { read: 0, rows: segment.rows };
     const { work } = this;
     const { keys } = segment;
     let place = 0;
     let read = 0;
     for (; corrections.text !== null; read++) {
       const { key, value } = corrections;
+      const before = place;
       place = keys.nextBound(key, place);
+      if (read >= max && place > before) return { read, rows: place };
       if (place < keys.length && keys.compare(place, key) === 0) noteChanged(segment, place, value, corrected);
       else if (value !== null) this.add(value, corrected.added);
       corrections.advance();
@@ -286,7 +305,7 @@ export class TableSample {
       work.checkpoint();
       if (work.shouldYield()) await work.yieldTurn();
     }
-    return read;
+    return { read, rows: segment.rows };
   }
 
   /** Rows that are only in records. */
@@ -343,16 +362,16 @@ export class TableSample {
   }
 }
 
-/** Row numbers of the table, ascending, as those of its segments. */
-function* bySegment(segments: readonly Segment[], numbers: Float64Array) {
+/** Row numbers of the parts together, ascending, as those of their segments. */
+function* bySegment(parts: readonly Part[], numbers: Float64Array) {
   let first = 0;
   let from = 0;
-  for (const segment of segments) {
-    const to = placeOf(numbers, first + segment.rows);
+  for (const { segment, rows: count } of parts) {
+    const to = placeOf(numbers, first + count);
     const rows = new Int32Array(to - from);
     for (let i = from; i < to; i++) rows[i - from] = numbers[i]! - first;
     if (to > from) yield { segment, rows };
-    first += segment.rows;
+    first += count;
     from = to;
   }
 }

@@ -13,6 +13,7 @@ import type { Open, Operator, Pulled, SegmentBound } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
 import { filesOpen, segmentsMade } from "./segments/await-segments.js";
 import { CHUNK_ROWS, valuesOfBatch } from "./segments/chunk.js";
+import type { WantedKeys } from "./segments/key-set.js";
 import type { Segment } from "./segments/segment.js";
 import { SegmentBuilder } from "./segments/segment-builder.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
@@ -92,6 +93,7 @@ class ScanOperator implements Operator {
   private segments: readonly Segment[] | null = null;
   private handsOutChunks = false;
   private bound: SegmentBound | null = null;
+  private readonly wanted: WantedKeys[] = [];
   private wantsExtremes = false;
   /** What other threads may do. */
   private work: ThreadWork | null = null;
@@ -122,6 +124,10 @@ class ScanOperator implements Operator {
 
   acceptBound(bound: SegmentBound): void {
     this.bound = bound;
+  }
+
+  acceptKeys(keys: WantedKeys): void {
+    this.wanted.push(keys);
   }
 
   acceptExtremes(): void {
@@ -331,6 +337,7 @@ class ScanOperator implements Operator {
     const rowsMax = this.handsOutChunks ? CHUNK_ROWS : context.batchRows;
     const range = { gte: this.rest ?? this.stretch?.gte ?? null, lt: this.stretch?.lt ?? null };
     this.scan = new SegmentScan(program.segments!, table, context, rowsMax, range, this.bound);
+    if (this.wanted.length > 0) this.scan.acceptKeys(this.wanted);
     // What the consumer was shown of rows that are still to come would count twice.
     if (this.segments !== null) this.scan.foresees = false;
     this.segments = table.segments;

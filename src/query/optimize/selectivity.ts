@@ -6,9 +6,11 @@
 import type { ColumnStatistics } from "../../catalog/statistics.js";
 import { includesLabel } from "../../values/labels.js";
 import { LTREE, type SqlArray, VARIANT, type Value } from "../../values/values.js";
+import { compilePredicate } from "../expr/compile.js";
 import { similarityCondition } from "../expr/cypher/similarity.js";
 import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
-import { columnsOf, conjuncts } from "../expr/walk.js";
+import { isSessionCast, NEUTRAL_CONTEXT } from "../expr/fold.js";
+import { columnsOf, conjuncts, someExpr } from "../expr/walk.js";
 import { clamp, type KnownColumns, UNKNOWN_DISTINCT, UNKNOWN_RANGE } from "./known-columns.js";
 
 const UNKNOWN_CONDITION = 1 / 3;
@@ -22,6 +24,8 @@ const SIMILAR_SHARE = 0.01;
 /** How much of a range is taken when its two bounds seem to exclude each other. */
 const RANGE_WIDTH_UNKNOWN = 0.01;
 const HISTOGRAM_ENOUGH = 20;
+/** Part of the rows whose values are known one by one, from which on the others need no sample. */
+const KNOWN_ENOUGH = 0.9;
 /** Unknown arrays are assumed to be as long as in PostgreSQL. */
 const ARRAY_GUESS = 10;
 
@@ -53,6 +57,19 @@ export class Selectivity {
 
   ofCondition(condition: Expr): number {
     if (similarityCondition(condition) !== null) return SIMILAR_SHARE;
+    return this.ofComputed(condition) ?? this.ofKind(condition);
+  }
+
+  /** What a condition on something computed of one column says of the column's known values. */
+  private ofComputed(condition: Expr): number | null {
+    const computed = computedIn(condition);
+    if (computed === null) return null;
+    const [id] = columnsOf(computed);
+    const statistics = this.columns.of(id!)?.statistics ?? null;
+    return statistics === null ? null : sampledShare(statistics, condition);
+  }
+
+  private ofKind(condition: Expr): number {
     switch (condition.kind) {
       case "const":
         return condition.value === true ? 1 : 0;
@@ -189,6 +206,59 @@ function sampled(
   const hits = histogram.filter(test).length;
   const fraction = histogram.length < HISTOGRAM_ENOUGH ? guess : (hits / histogram.length + guess) / 2;
   return clamp(part + clamp(1 - commonRows - nullFraction) * fraction);
+}
+
+/** The expression over one column, and not the column itself, that is compared with constants; null: none is. */
+function computedIn(condition: Expr): Expr | null {
+  const isComparison = condition.kind === "call" && COMPARISONS.has(condition.fn.operator ?? "");
+  const sides = isComparison ? condition.args : condition.kind === "in" ? [condition.input, ...condition.items] : [];
+  const [computed, ...others] = sides.filter(({ kind }) => kind !== "const");
+  if (computed === undefined || others.length > 0 || columnIn(computed) !== null) return null;
+  return columnsOf(computed).size === 1 && isQuick(computed) ? computed : null;
+}
+
+const COMPARISONS: ReadonlySet<string> = new Set(["=", "<>", "<", "<=", ">", ">="]);
+
+/** Types whose values statistics have as they are. */
+const AS_MARKED: ReadonlySet<string> = new Set([
+  ...["int2", "int4", "int8", "oid", "float4", "float8", "date", "time", "timestamp", "timestamptz"],
+  ...["text", "varchar"],
+]);
+
+/** Whether it gives the same in every session, and takes little time of a value. */
+function isQuick(expr: Expr): boolean {
+  return !someExpr(expr, (node) => {
+    if (node.kind === "column") return !AS_MARKED.has(node.type.name);
+    if (node.kind === "const") return false;
+    if (node.kind === "cast") return isSessionCast(node);
+    if (node.kind !== "call") return true;
+    const { volatility, routine, slow, deferred, needsContext } = node.fn;
+    return (
+      volatility !== "immutable" ||
+      routine !== undefined ||
+      slow === true ||
+      deferred !== undefined ||
+      needsContext === true
+    );
+  });
+}
+
+/** Null: too few values are known, or one of them makes the condition fail. */
+function sampledShare({ common, histogram, nullFraction }: ColumnStatistics, condition: Expr): number | null {
+  const isEnough = histogram.length >= HISTOGRAM_ENOUGH;
+  const commonRows = common.reduce((sum, { fraction }) => sum + fraction, 0);
+  if (!isEnough && commonRows + nullFraction < KNOWN_ENOUGH) return null;
+  const predicate = compilePredicate(condition, () => 0);
+  const passes = (value: Value): boolean => predicate({ columns: [[value]], length: 1 }, 0, NEUTRAL_CONTEXT);
+  try {
+    let part = 0;
+    for (const { value, fraction } of common) if (passes(value)) part += fraction;
+    const others = clamp(1 - commonRows - nullFraction);
+    if (isEnough) part += (others * (histogram.filter(passes).length + 0.5)) / (histogram.length + 1);
+    return clamp(part);
+  } catch {
+    return null;
+  }
 }
 
 /** The column that the expression is, under casts. */

@@ -3,10 +3,10 @@
  * read for it.
  */
 import type { RecordDecoder } from "../../../storage/record-codec.js";
-import type { SqlType } from "../../../values/values.js";
+import { BOOL, type SqlType } from "../../../values/values.js";
 import { compilePredicate, type Predicate } from "../../expr/compile.js";
-import type { Expr } from "../../expr/expr.js";
-import { columnsOf, isVolatile } from "../../expr/walk.js";
+import type { ColumnId, Expr } from "../../expr/expr.js";
+import { andOf, columnsOf, isVolatile, someExpr } from "../../expr/walk.js";
 import type { ScanPlan } from "../../plan/plan.js";
 import type { RowDecoderProgram } from "../row-decoder.js";
 import { slotsOf } from "../slots.js";
@@ -67,7 +67,8 @@ export function compileSegmentScan(plan: ScanPlan, rows: RowDecoderProgram): Seg
 
 export function compileSegmentTests(plan: Pick<ScanPlan, "columns" | "filter">): SegmentTests {
   const slotOf = slotsOf(plan.columns);
-  const conjuncts: Conjunct[] = conjunctsOf(plan.filter).map((expr) => {
+  const conditions = conjunctsOf(plan.filter).flatMap((expr) => [...weakerTests(expr), expr]);
+  const conjuncts: Conjunct[] = conditions.map((expr) => {
     const test = vectorTestOf(expr);
     return {
       test,
@@ -78,9 +79,36 @@ export function compileSegmentTests(plan: Pick<ScanPlan, "columns" | "filter">):
       computed: computedTestOf(expr, slotOf),
     };
   });
-  const mayFail = conjuncts.some(({ test, pair }) => pair === null && !test?.entries && !test?.bounds);
+  const mayFail =
+    conjuncts.some(({ test, pair }) => pair === null && !test?.entries && !test?.bounds) ||
+    conditions.some((expr) => someExpr(expr, ({ kind }) => kind === "subquery"));
   const tested = new Set(conjuncts.flatMap(({ slots, slot }) => (slot < 0 ? slots : [slot, ...slots])));
   return { conjuncts, tested, mayFail };
+}
+
+/**
+ * What an OR over several columns asks of single ones, as tests of columns that come first and leave it few rows:
+ *
+ *   (a = 1 AND b < 5) OR (a = 2 AND c)   ⇒   a = 1 OR a = 2
+ */
+function weakerTests(expr: Expr): readonly Expr[] {
+  if (expr.kind !== "or") return [];
+  const columns = columnsOf(expr);
+  if (columns.size < 2) return [];
+  const arms = expr.args.map((arm) => conjunctsOf(arm));
+  const weaker: Expr[] = [];
+  for (const id of columns) {
+    const parts = arms.map((arm) => arm.filter((part) => isOnlyOver(part, id)));
+    if (parts.some((part) => part.length === 0)) continue;
+    const test: Expr = { kind: "or", type: BOOL, args: parts.map((part) => andOf(part)!) };
+    if (vectorTestOf(test)?.entries) weaker.push(test);
+  }
+  return weaker;
+}
+
+function isOnlyOver(expr: Expr, id: ColumnId): boolean {
+  const columns = columnsOf(expr);
+  return columns.size === 1 && columns.has(id);
 }
 
 function conjunctsOf(filter: Expr | null): readonly Expr[] {

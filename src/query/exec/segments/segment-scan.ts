@@ -17,20 +17,14 @@ import { ALL_ROWS, Chunk, type Selection } from "./chunk.js";
 import { type Column, valuesOf } from "./column.js";
 import { NULLS } from "./column-buffer.js";
 import { CorrectedPiece } from "./corrected-piece.js";
-import type { Kernel } from "./kernel.js";
-import { answersKernel, computedKernel, pairKernel } from "./row-kernels.js";
+import type { WantedKeys } from "./key-set.js";
 import type { Segment, SegmentKeys } from "./segment.js";
 import { SEGMENT_SIZES, type SegmentSizes } from "./segment-cache.js";
+import { type SegmentFilter, segmentFilterOf } from "./segment-filter.js";
 import { type Conjunct, isCountOnly, type SegmentScanProgram, segmentExtremes } from "./segment-scan-program.js";
 import { DamagedColumns } from "./stored/column-file.js";
 import { segmentsUpTo, TableSegments } from "./table-segments.js";
-import { addTest, entriesKernel, type NumberTest, numberKernel } from "./vector-filter.js";
-
-/** What the filter does in one segment. */
-interface SegmentFilter {
-  readonly kernels: readonly Kernel[];
-  readonly rest: readonly Conjunct[];
-}
+import { numberKernel } from "./vector-filter.js";
 
 /** Corrections in one step. */
 const PASSED_AT_ONCE = 1024;
@@ -100,6 +94,10 @@ export class SegmentScan {
   private vectors: readonly Column[] = [];
   /** No row of the segment has passed yet, and only columns that are tested were read. */
   private isPartlyRead = false;
+  /** Other rows may be left out. */
+  private wanted: readonly WantedKeys[] = [];
+  /** Slots that conditions or wanted keys read. */
+  private tested: ReadonlySet<number>;
   /** Null: no row of the segment passes. Undefined: not worked out yet. */
   private filter: SegmentFilter | null | undefined = undefined;
 
@@ -116,6 +114,7 @@ export class SegmentScan {
     const prefix = program.layout.rowPrefixOf(context.tenantNumber);
     const gte = range.gte ?? prefix;
     const lt = range.lt ?? prefixEnd(prefix);
+    this.tested = program.tested;
     this.end = range.lt === null ? table.end : keyText(range.lt);
     this.segments = range.lt === null ? table.segments : segmentsUpTo(table.segments, this.end);
     this.sizes = context.segments?.sizes ?? SEGMENT_SIZES;
@@ -130,6 +129,13 @@ export class SegmentScan {
     // Begun in the middle of a segment, its rows do not all come. Of segments in memory, nothing has to be read.
     this.foreseen = this.number + (first !== undefined && first.from < this.at ? 1 : 0);
     this.foresees = bound !== null && program.conjuncts.length === 0 && first?.stored != null;
+  }
+
+  /** Called before the first step. No row is left out on which a condition may fail. */
+  acceptKeys(wanted: readonly WantedKeys[]): void {
+    if (this.program.mayFail) return;
+    this.wanted = wanted;
+    this.tested = new Set([...this.program.tested, ...wanted.map(({ slot }) => slot)]);
   }
 
   /**
@@ -153,9 +159,9 @@ export class SegmentScan {
   }
 
   private beginPiece(segment: Segment): undefined {
-    const { program, corrections, keys, row, sizes } = this;
-    const { types, decode } = program.records!;
-    this.piece = new CorrectedPiece(corrections, segment.to, keys!, row, types, decode, sizes, program.tested);
+    const { corrections, keys, row, sizes } = this;
+    const { types, decode } = this.program.records!;
+    this.piece = new CorrectedPiece(corrections, segment.to, keys!, row, types, decode, sizes, this.tested);
   }
 
   private stepPiece(segment: Segment, piece: CorrectedPiece, rowsMax: number): Chunk | Batch | Gap | undefined {
@@ -276,7 +282,10 @@ export class SegmentScan {
       const number = bounds!(known, this.context);
       if (number !== null && numberKernel(known, number) === "none") return true;
     }
-    return false;
+    return this.wanted.some(({ slot, keys }) => {
+      const known = segment.known(this.program.source[slot]!);
+      return known !== null && keys.excludes(known);
+    });
   }
 
   /** Shows the consumer one segment's column, if all of its rows will come; no more when one cannot be shown. */
@@ -349,7 +358,8 @@ export class SegmentScan {
 
   /** Reads a page that will be needed, so that one step reads no more than one. False: there are no more. */
   private readAhead(segment: Segment): boolean {
-    const { source, tested } = this.program;
+    const { tested } = this;
+    const { source } = this.program;
     const { text } = this.corrections;
     const isWhole = tested.size === 0 || (text !== null && text < segment.to);
     while (segment.stored !== null && this.ahead < source.length) {
@@ -363,7 +373,8 @@ export class SegmentScan {
 
   /** All pages that will be needed are read before any row is handed out: here, or when the first row has passed. */
   private enterSegment(segment: Segment): void {
-    const { source, tested } = this.program;
+    const { tested } = this;
+    const { source } = this.program;
     const { text } = this.corrections;
     const isWhole = this.at === segment.from && (text === null || text >= segment.to);
     this.isPartlyRead = isWhole && segment.stored !== null && tested.size > 0;
@@ -394,7 +405,10 @@ export class SegmentScan {
   }
 
   private uncorrected(segment: Segment, rowsMax: number): Chunk | Gap | undefined {
-    if (this.filter === undefined) this.filter = this.segmentFilter();
+    if (this.filter === undefined) {
+      const { program, wanted, vectors, context } = this;
+      this.filter = segmentFilterOf(program.conjuncts, wanted, vectors, context);
+    }
     if (this.filter === null) {
       this.row = this.clearTo;
       return undefined;
@@ -445,48 +459,5 @@ export class SegmentScan {
       if (found === 0) break;
     }
     return found;
-  }
-
-  /** A kernel that is slower than the others; null: the predicate is asked row by row. */
-  private lastKernel({ pair, computed, slots, predicate }: Conjunct): Kernel | null {
-    if (pair !== null) return pairKernel(pair, this.vectors);
-    const kernel = computed === null ? null : computedKernel(computed, this.vectors);
-    if (kernel !== null) return kernel;
-    return slots.length === 1 ? answersKernel(this.vectors[slots[0]!]!, slots[0]!, predicate, this.context) : null;
-  }
-
-  private segmentFilter(): SegmentFilter | null {
-    const { context, vectors } = this;
-    const kernels: Kernel[] = [];
-    const later: Kernel[] = [];
-    const rest: Conjunct[] = [];
-    const tests = new Map<number, NumberTest[]>();
-    for (const conjunct of this.program.conjuncts) {
-      const { test, slot } = conjunct;
-      const vector = vectors[slot];
-      const kernel = test === null || vector === undefined ? null : entriesKernel(test, vector, context);
-      if (kernel === "none") return null;
-      if (kernel === "all") continue;
-      if (kernel !== null) {
-        kernels.push(kernel);
-        continue;
-      }
-      const number = test !== null && vector?.kind === "number" ? (test.bounds?.(vector, context) ?? null) : null;
-      if (number === null) {
-        const last = this.lastKernel(conjunct);
-        if (last === null) rest.push(conjunct);
-        else later.push(last);
-      } else addTest(tests, slot, number);
-    }
-    for (const [slot, list] of tests) {
-      for (const test of list) {
-        const vector = vectors[slot]!;
-        if (vector.kind !== "number") continue;
-        const kernel = numberKernel(vector, test);
-        if (kernel === "none") return null;
-        if (kernel !== "all") kernels.push(kernel);
-      }
-    }
-    return { kernels: [...kernels, ...later], rest };
   }
 }

@@ -96,20 +96,36 @@ function comparisonOf(expr: CallExpr): VectorTest["bounds"] {
   const operator = expr.fn.operator;
   if (operator === undefined || FLIPPED[operator] === undefined) return null;
   const [left, right] = expr.args as [Expr, Expr];
-  const isFlipped = left.kind === "const" || left.kind === "param";
+  const isFlipped = isFixed(left);
   const [tested, other] = isFlipped ? [right, left] : [left, right];
   const column = withoutWidening(tested, other.type);
-  if (column.kind !== "column" || (other.kind !== "const" && other.kind !== "param")) return null;
+  if (column.kind !== "column" || !isFixed(other)) return null;
   const place = placeOn(column.type, other.type);
   if (place === null) return null;
   const value: Evaluate = compileExpr(other, NO_SLOTS);
   const op = isFlipped ? FLIPPED[operator]! : operator;
   return ({ scale, hasNaN }, context) => {
-    const number = place(value(EMPTY_ROW, 0, context), scale);
+    const fixed = valueOrNull(value, context);
+    const number = fixed === null ? null : place(fixed, scale);
     // NaN is above all numbers, which JavaScript's comparisons do not know.
     if (number === null || hasNaN || Number.isNaN(number)) return null;
     return testOf(op, number);
   };
+}
+
+/** Null also where a subquery failed: the predicate says so if it is asked. */
+function valueOrNull(value: Evaluate, context: EvalContext): Value {
+  try {
+    return value(EMPTY_ROW, 0, context);
+  } catch {
+    return null;
+  }
+}
+
+/** One value for all rows of a run. */
+function isFixed(expr: Expr): boolean {
+  if (expr.kind === "subquery") return expr.form === "scalar" && expr.outer.length === 0;
+  return expr.kind === "const" || expr.kind === "param";
 }
 
 /** A cast that keeps the order relative to the other type's values: the comparison can be made below it. */

@@ -45,9 +45,21 @@ export function lengthOf(text: string): number {
   return length;
 }
 
+/** Characters up to which code units are looked at one by one. */
+const FEW_CHARACTERS = 32;
+
 /** Code points from `start` (0-based) up to `end`. */
 function slice(text: string, start: number, end?: number): string {
+  // What comes behind the end does not matter.
+  if (end !== undefined && end <= FEW_CHARACTERS && isPlain(text, end)) return text.slice(start, end);
   return SURROGATE.test(text) ? pointsOf(text).slice(start, end).join("") : text.slice(start, end);
+}
+
+/** Whether the first code units are characters. */
+function isPlain(text: string, units: number): boolean {
+  const length = Math.min(units, text.length);
+  for (let i = 0; i < length; i++) if ((text.charCodeAt(i) & 0xf800) === 0xd800) return false;
+  return true;
 }
 
 /** substring(text, start, count) with 1-based start, which may lie before the text. */
