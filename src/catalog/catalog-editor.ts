@@ -27,8 +27,8 @@ import { checkColumnCount } from "./column-count.js";
 import type { Condemned } from "./condemned.js";
 import {
   encodeAccess,
-  encodeExtension,
   encodeFunction,
+  encodePlain,
   encodeRole,
   encodeRoleSettings,
   encodeSchema,
@@ -39,8 +39,8 @@ import {
   internType,
   linkTypes,
 } from "./definition-codec.js";
-import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
+import { byId, PLAIN_RECORDS, type PlainDefinitions } from "./plain-definitions.js";
 import { type AccessDef, type DefaultKind, PUBLIC_SCHEMA_ID, type RoleDef, type RoleSettingsDef } from "./role.js";
 import { rowOf, rowTypeOf, withStoredTypes } from "./row-type.js";
 import type { SchemaDef } from "./schema.js";
@@ -57,7 +57,6 @@ export const SCHEMA_RECORD = "schema/";
 export const TYPE_RECORD = "type/";
 export const VIEW_RECORD = "view/";
 export const FUNCTION_RECORD = "function/";
-export const EXTENSION_RECORD = "extension/";
 export const ROLE_RECORD = "role/";
 export const ACCESS_RECORD = "access/";
 export const ROLE_SETTINGS_RECORD = "role-settings/";
@@ -74,7 +73,7 @@ export class CatalogEditor {
   private types: Map<number, TypeDef>;
   private readonly views: Map<number, ViewDef>;
   private readonly functions: Map<number, FunctionDef>;
-  private readonly extensions: Map<number, ExtensionDef>;
+  private readonly plain: { readonly [K in keyof PlainDefinitions]: Map<number, PlainDefinitions[K]> };
   private readonly roles: Map<number, RoleDef>;
   private readonly accesses: Map<number, AccessDef>;
   private readonly roleSettings: Map<number, RoleSettingsDef>;
@@ -94,15 +93,19 @@ export class CatalogEditor {
     public author: Author | null = null,
   ) {
     this.sender = author;
-    this.tables = new Map(before.tables().map((table) => [table.id, table]));
-    this.sequences = new Map(before.sequences().map((sequence) => [sequence.id, sequence]));
-    this.schemas = new Map(before.schemas().map((schema) => [schema.id, schema]));
+    this.tables = byId(before.tables());
+    this.sequences = byId(before.sequences());
+    this.schemas = byId(before.schemas());
     if (before.droppedPublic) this.schemas.set(PUBLIC_SCHEMA_ID, NO_PUBLIC);
-    this.types = new Map(before.types().map((type) => [type.id, type]));
-    this.views = new Map([...before.views(), ...before.propertyGraphs()].map((view) => [view.id, view]));
-    this.functions = new Map(before.functions().map((fn) => [fn.id, fn]));
-    this.extensions = new Map(before.extensions().map((extension) => [extension.id, extension]));
-    this.roles = new Map(before.roles().map((role) => [role.id, role]));
+    this.types = byId(before.types());
+    this.views = byId<ViewDef>([...before.views(), ...before.propertyGraphs()]);
+    this.functions = byId(before.functions());
+    this.plain = {
+      extension: byId(before.extensions()),
+      operator: byId(before.operators()),
+      cast: byId(before.casts()),
+    };
+    this.roles = byId(before.roles());
     this.accesses = new Map(before.accesses().map((access) => [access.objectId, access]));
     this.roleSettings = new Map(before.roleSettings().map((each) => [each.roleId, each]));
     this.current = before;
@@ -259,15 +262,17 @@ export class CatalogEditor {
     }
   }
 
-  createExtension(extension: ExtensionDef): void {
-    this.tx.put(catalogKey(this.tenantNumber, `${EXTENSION_RECORD}${extension.id}`), encodeExtension(extension));
-    this.extensions.set(extension.id, extension);
+  /** A new definition of one of these kinds, or a new one with the same id. Who may is the caller's to ask. */
+  keep<K extends keyof PlainDefinitions>(kind: K, definition: PlainDefinitions[K]): void {
+    const { id } = definition;
+    this.tx.put(catalogKey(this.tenantNumber, `${PLAIN_RECORDS[kind]}${id}`), encodePlain(definition));
+    (this.plain[kind] as Map<number, PlainDefinitions[K]>).set(id, definition);
     this.refresh();
   }
 
-  dropExtension(extension: ExtensionDef): void {
-    this.tx.delete(catalogKey(this.tenantNumber, `${EXTENSION_RECORD}${extension.id}`));
-    this.extensions.delete(extension.id);
+  forget(kind: keyof PlainDefinitions, { id }: { readonly id: number }): void {
+    this.tx.delete(catalogKey(this.tenantNumber, `${PLAIN_RECORDS[kind]}${id}`));
+    this.plain[kind].delete(id);
     this.refresh();
   }
 
@@ -364,7 +369,9 @@ export class CatalogEditor {
       types: this.types.values(),
       views: this.views.values(),
       functions: this.functions.values(),
-      extensions: this.extensions.values(),
+      extensions: this.plain.extension.values(),
+      operators: this.plain.operator.values(),
+      casts: this.plain.cast.values(),
       roles: this.roles.values(),
       accesses: this.accesses.values(),
       roleSettings: this.roleSettings.values(),

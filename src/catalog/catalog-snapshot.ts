@@ -5,6 +5,7 @@
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
+import { type CastDef, castKey, type OperatorDef } from "./operator.js";
 import { type AccessDef, BUILT_IN_ROLES, PUBLIC_SCHEMA_ID, type RoleDef, type RoleSettingsDef } from "./role.js";
 import { BUILT_IN_SCHEMAS, type SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
@@ -31,6 +32,8 @@ export interface Definitions {
   readonly views: Iterable<ViewDef>;
   readonly functions: Iterable<FunctionDef>;
   readonly extensions: Iterable<ExtensionDef>;
+  readonly operators: Iterable<OperatorDef>;
+  readonly casts: Iterable<CastDef>;
   readonly roles: Iterable<RoleDef>;
   readonly accesses: Iterable<AccessDef>;
   readonly roleSettings: Iterable<RoleSettingsDef>;
@@ -50,10 +53,14 @@ export class CatalogSnapshot implements CatalogView {
   private readonly functionsByName = new Map<string, FunctionDef[]>();
   private readonly functionsById = new Map<number, FunctionDef>();
   private readonly extensionsByName = new Map<string, ExtensionDef>();
+  private readonly operatorsByName = new Map<string, OperatorDef[]>();
+  private readonly operatorsById = new Map<number, OperatorDef>();
+  private readonly castsByKey = new Map<string, CastDef>();
   private readonly rolesById = new Map<number, RoleDef>();
   private readonly rolesByName = new Map(BUILT_IN_ROLES.map((role) => [role.name, role]));
   private readonly accessById = new Map<number, AccessDef>();
   private readonly settingsByRole = new Map<number, RoleSettingsDef>();
+  readonly madeCasts: ReadonlyMap<string, CastDef> | null;
   readonly hasAccess: boolean;
   readonly droppedPublic: boolean;
   hidesMemories = false;
@@ -61,8 +68,10 @@ export class CatalogSnapshot implements CatalogView {
 
   constructor(
     readonly version: number | string,
-    { tables, sequences, schemas, types, views, functions, extensions, roles, accesses, roleSettings }: Definitions,
+    definitions: Definitions,
   ) {
+    const { tables, sequences, schemas, types, views, functions, extensions } = definitions;
+    const { operators, casts, roles, accesses, roleSettings } = definitions;
     for (const table of tables) {
       this.tablesByName.set(nameKey(table.schema, table.name), table);
       this.tablesById.set(table.id, table);
@@ -73,6 +82,14 @@ export class CatalogSnapshot implements CatalogView {
     }
     for (const sequence of sequences) this.sequencesByName.set(nameKey(sequence.schema, sequence.name), sequence);
     for (const extension of extensions) this.extensionsByName.set(extension.name, extension);
+    for (const operator of operators) {
+      const named = this.operatorsByName.get(operator.name);
+      if (named === undefined) this.operatorsByName.set(operator.name, [operator]);
+      else named.push(operator);
+      this.operatorsById.set(operator.id, operator);
+    }
+    for (const cast of casts) this.castsByKey.set(castKey(cast.source, cast.target), cast);
+    this.madeCasts = this.castsByKey.size === 0 ? null : this.castsByKey;
     let droppedPublic = false;
     for (const schema of schemas) {
       if (schema.dropped) droppedPublic = true;
@@ -209,6 +226,22 @@ export class CatalogSnapshot implements CatalogView {
     return this.extensionsByName.get(name) ?? null;
   }
 
+  operatorsNamed(name: string): readonly OperatorDef[] {
+    return this.operatorsByName.get(name) ?? NO_OPERATORS;
+  }
+
+  operatorById(id: number): OperatorDef | null {
+    return this.operatorsById.get(id) ?? null;
+  }
+
+  operators(): readonly OperatorDef[] {
+    return [...this.operatorsById.values()];
+  }
+
+  casts(): readonly CastDef[] {
+    return [...this.castsByKey.values()];
+  }
+
   type(schema: string, name: string): TypeDef | null {
     return this.typesByName.get(nameKey(schema, name)) ?? null;
   }
@@ -262,6 +295,7 @@ export class CatalogSnapshot implements CatalogView {
 
 const isPropertyGraph = (view: ViewDef): view is PropertyGraphDef => view.graph !== undefined;
 
+const NO_OPERATORS: readonly OperatorDef[] = [];
 const NO_FUNCTIONS: readonly FunctionDef[] = [];
 
 function nameKey(schema: string, name: string): string {

@@ -4,6 +4,7 @@
  */
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
+import type { CastDef, OperatorDef } from "./operator.js";
 import type { AccessDef, RoleDef, RoleSettingsDef } from "./role.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
@@ -59,6 +60,13 @@ export interface CatalogView {
   schemaId(name: string): number | null;
   /** Extensions that statements made. */
   extensions(): readonly ExtensionDef[];
+  /** Operators that statements made, of that name in any schema. */
+  operatorsNamed(name: string): readonly OperatorDef[];
+  operatorById(id: number): OperatorDef | null;
+  operators(): readonly OperatorDef[];
+  casts(): readonly CastDef[];
+  /** Casts that statements made, by castKey; null: none. */
+  readonly madeCasts: ReadonlyMap<string, CastDef> | null;
   /** A type that a statement made. */
   type(schema: string, name: string): TypeDef | null;
   /** The type's definition by its id (`SqlType.user`). */

@@ -15,7 +15,6 @@ import type { Author } from "./author.js";
 import {
   ACCESS_RECORD,
   CatalogEditor,
-  EXTENSION_RECORD,
   FUNCTION_RECORD,
   ROLE_RECORD,
   ROLE_SETTINGS_RECORD,
@@ -30,8 +29,10 @@ import { CatalogSnapshot, type Definitions } from "./catalog-snapshot.js";
 import type { CatalogView } from "./catalog-view.js";
 import {
   decodeAccess,
+  decodeCast,
   decodeExtension,
   decodeFunction,
+  decodeOperator,
   decodeRole,
   decodeRoleSettings,
   decodeSchema,
@@ -43,6 +44,8 @@ import {
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
 import { keptTables } from "./kept-tables.js";
+import type { CastDef, OperatorDef } from "./operator.js";
+import { PLAIN_RECORDS } from "./plain-definitions.js";
 import type { AccessDef, RoleDef, RoleSettingsDef } from "./role.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
@@ -57,6 +60,8 @@ type Definition =
   | ViewDef
   | FunctionDef
   | ExtensionDef
+  | OperatorDef
+  | CastDef
   | RoleDef
   | AccessDef
   | RoleSettingsDef;
@@ -280,7 +285,9 @@ export class Catalog {
       tables: this.read(tx, TABLE_RECORD, (record) => decodeTable(record, (id) => sqlTypes.get(id)!)),
       sequences: this.read(tx, SEQUENCE_RECORD, decodeSequence),
       schemas: this.read(tx, SCHEMA_RECORD, decodeSchema),
-      extensions: this.read(tx, EXTENSION_RECORD, decodeExtension),
+      extensions: this.read(tx, PLAIN_RECORDS.extension, decodeExtension),
+      operators: this.read(tx, PLAIN_RECORDS.operator, (record) => decodeOperator(record, (id) => sqlTypes.get(id)!)),
+      casts: this.read(tx, PLAIN_RECORDS.cast, (record) => decodeCast(record, (id) => sqlTypes.get(id)!)),
       types,
       views: this.read(tx, VIEW_RECORD, (record) => decodeView(record, (id) => sqlTypes.get(id)!)),
       functions: this.read(tx, FUNCTION_RECORD, (record) => decodeFunction(record, (id) => sqlTypes.get(id)!)),

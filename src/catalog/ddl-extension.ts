@@ -19,7 +19,7 @@ export function createExtension(
     if (!ifNotExists) throw sqlError("42710", `extension "${name}" already exists`);
     return { ...NOTHING, tag, notices: [`extension "${name}" already exists, skipping`] };
   }
-  editor.createExtension(Object.freeze({ id: editor.nextId(), name, createdAt: nowMicros }));
+  editor.keep("extension", Object.freeze({ id: editor.nextId(), name, createdAt: nowMicros }));
   return { ...NOTHING, tag };
 }
 
@@ -47,7 +47,7 @@ export function dropExtensions(editor: CatalogEditor, command: DropExtensionComm
       });
     }
     notices.push(...dependents.map(({ object }) => `drop cascades to ${object}`));
-    editor.dropExtension(extension);
+    editor.forget("extension", extension);
   }
   return { ...NOTHING, tag: "DROP EXTENSION", notices };
 }

@@ -9,7 +9,7 @@ import { DEFAULT_SCHEMA } from "./catalog-view.js";
 import { createExtension, dropExtensions } from "./ddl-extension.js";
 import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 import { applyTypeCommand } from "./ddl-types.js";
-import { dropDependents, dropFunctions } from "./drop-dependents.js";
+import { dropDependents, dropFunctions, dropOperator } from "./drop-dependents.js";
 import { dropTables } from "./drop-tables.js";
 import { outlivesSchema } from "./kept-tables.js";
 import type {
@@ -24,6 +24,7 @@ import type {
   RenameSchemaCommand,
   SequenceOwner,
 } from "./namespace-command.js";
+import { applyOperatorCommand } from "./operator-ddl.js";
 import { quotedIdentifier } from "./relation-names.js";
 import type { SchemaDef } from "./schema.js";
 import { restartOf, type SequenceDef, type SequencePosition, sequenceShape } from "./sequence.js";
@@ -60,6 +61,12 @@ export function applyNamespaceCommand(
       return dropExtensions(editor, command);
     case "move":
       return move(editor, command);
+    case "create operator":
+    case "alter operator":
+    case "create cast":
+    case "comment on cast":
+    case "drop operators":
+      return applyOperatorCommand(editor, command, nowMicros);
     default:
       return applyTypeCommand(editor, command, nowMicros);
   }
@@ -123,6 +130,7 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
     const sequences = view.sequences().filter(isInside);
     const types = typesToDrop(view, name);
     const functions = view.functions().filter((fn) => fn.schema === name);
+    const operators = view.operators().filter((operator) => operator.schema === name);
     const graphs = view.propertyGraphs().filter((graph) => graph.schema === name);
     const views = view.views().filter(isInside);
     // Extensions are made in `public`, whatever the search path says.
@@ -137,6 +145,7 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
       ...types.map((type) => `type ${quotedIdentifier(type.schema)}.${quotedIdentifier(type.name)}`),
       ...graphs.map((graph) => `property graph ${quotedIdentifier(name)}.${quotedIdentifier(graph.name)}`),
       ...functions.map((fn) => `${fn.kind} ${quotedIdentifier(name)}.${quotedIdentifier(fn.name)}`),
+      ...operators.map((operator) => `operator ${quotedIdentifier(name)}.${operator.name}`),
     ];
     if (inside.length > 0 && !command.cascade) {
       throw sqlError("2BP01", `cannot drop schema ${name} because other objects depend on it`, {
@@ -156,12 +165,18 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
     for (const sequence of editor.view.sequences()) {
       if (isInside(sequence)) dropSequence(editor, sequence, true);
     }
+    for (const operator of operators) {
+      const used = dropOperator(editor, operator, true);
+      cleared.push(...used.cleared);
+      clearedIndexes.push(...used.clearedIndexes);
+      notices.push(...used.notices);
+    }
     const signatures = functions.map((fn) => fn.name);
     const called = dropFunctions(editor, { ...DROP_FUNCTIONS, functions, signatures });
     cleared.push(...called.cleared);
     clearedIndexes.push(...called.clearedIndexes);
     notices.push(...called.notices);
-    for (const extension of extensions) editor.dropExtension(extension);
+    for (const extension of extensions) editor.forget("extension", extension);
     if (schema === null) editor.dropPublicSchema();
     else editor.dropSchema(schema);
     notices.push(...inside.map((object) => `drop cascades to ${object}`));
@@ -220,6 +235,8 @@ function renameSchema(editor: CatalogEditor, { name, newName }: RenameSchemaComm
     for (const each of [...view.views(), ...view.propertyGraphs()].filter(isInside))
       editor.putView(Object.freeze({ ...each, schema: newName }));
     for (const fn of view.functions().filter(isInside)) editor.putFunction(Object.freeze({ ...fn, schema: newName }));
+    for (const operator of view.operators().filter(isInside))
+      editor.keep("operator", Object.freeze({ ...operator, schema: newName }));
     for (const role of view.roles()) {
       const defaults = role.defaults?.map((each) => (each.schema === name ? { ...each, schema: newName } : each));
       if (role.defaults?.some(({ schema: of }) => of === name)) editor.putRole({ ...role, defaults: defaults! });

@@ -3,6 +3,7 @@ import { namedOidType } from "../values/catalog-types.js";
 import { arrayOf, INT8, type SqlType, type TypeName, typeOf } from "../values/values.js";
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef, RoutineType } from "./function.js";
+import type { CastDef, OperatorDef } from "./operator.js";
 import type { AccessDef, RoleDef, RoleSettingsDef } from "./role.js";
 import type { SchemaDef } from "./schema.js";
 import { type SequenceDef, type SequenceNumber, sequenceNumber } from "./sequence.js";
@@ -119,22 +120,27 @@ export function encodeFunction(fn: FunctionDef): Uint8Array {
 
 export function decodeFunction(record: Uint8Array, types: TypeLookup): FunctionDef {
   const fn = parse<FunctionDef>(record);
-  const routineType = (declared: RoutineType) => Object.freeze({ ...declared, type: internType(declared.type, types) });
   const { aggregate } = fn;
   return Object.freeze({
     ...fn,
-    parameters: fn.parameters.map((parameter) => Object.freeze({ ...parameter, type: routineType(parameter.type) })),
-    returns: routineType(fn.returns),
+    parameters: fn.parameters.map((parameter) =>
+      Object.freeze({ ...parameter, type: routineType(parameter.type, types) }),
+    ),
+    returns: routineType(fn.returns, types),
     ...(aggregate && {
       aggregate: {
         ...aggregate,
-        stateType: routineType(aggregate.stateType),
+        stateType: routineType(aggregate.stateType, types),
         ...(aggregate.moving && {
-          moving: { ...aggregate.moving, stateType: routineType(aggregate.moving.stateType) },
+          moving: { ...aggregate.moving, stateType: routineType(aggregate.moving.stateType, types) },
         }),
       },
     }),
   });
+}
+
+function routineType(declared: RoutineType, types: TypeLookup): RoutineType {
+  return Object.freeze({ ...declared, type: internType(declared.type, types) });
 }
 
 export function encodeSchema(schema: SchemaDef): Uint8Array {
@@ -145,12 +151,29 @@ export function decodeSchema(record: Uint8Array): SchemaDef {
   return Object.freeze(parse<SchemaDef>(record));
 }
 
-export function encodeExtension(extension: ExtensionDef): Uint8Array {
-  return encode(extension);
+/** Of an extension, an operator or a cast. */
+export function encodePlain(definition: ExtensionDef | OperatorDef | CastDef): Uint8Array {
+  return encode(definition);
 }
 
 export function decodeExtension(record: Uint8Array): ExtensionDef {
   return Object.freeze(parse<ExtensionDef>(record));
+}
+
+export function decodeOperator(record: Uint8Array, types: TypeLookup): OperatorDef {
+  const operator = parse<OperatorDef>(record);
+  const { left, right, result } = operator;
+  return Object.freeze({
+    ...operator,
+    left: left === null ? null : routineType(left, types),
+    right: routineType(right, types),
+    result: routineType(result, types),
+  });
+}
+
+export function decodeCast(record: Uint8Array, types: TypeLookup): CastDef {
+  const cast = parse<CastDef>(record);
+  return Object.freeze({ ...cast, source: internType(cast.source, types), target: internType(cast.target, types) });
 }
 
 export function encodeRole(role: RoleDef): Uint8Array {

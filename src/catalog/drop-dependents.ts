@@ -25,6 +25,7 @@ import {
 import type { DroppedHeir } from "./inheritance.js";
 import { functionsOf } from "./kept-query.js";
 import { refersTo } from "./object-reference.js";
+import { type CastDef, describeOperator, isComputedBy, type OperatorDef, typesOf } from "./operator.js";
 import { removeRule } from "./rule-ddl.js";
 import type { TableDef } from "./table.js";
 import { describeTrigger, dropTriggers, triggersAsking, triggersCalling } from "./trigger-ddl.js";
@@ -75,7 +76,7 @@ export function dropDependents(
     ...inheriting.map(({ table, parent }) => ({ name: `table ${table.name}`, on: `table ${parent.name}` })),
     ...others,
   ];
-  if (all.length === 0) return { notices: [], cleared: [], clearedIndexes: [] };
+  if (all.length === 0) return NOTHING_LOST;
   const names = all.map(({ name }) => name);
   if (!cascade) {
     const what = dropped.size === 1 ? [...dropped.values()][0]! : "desired object(s)";
@@ -170,6 +171,28 @@ function dropCalled(editor: CatalogEditor, fn: FunctionDef): DdlOutcome {
   return dropFunctions(editor, { kind: "drop functions", tag, ...one });
 }
 
+/** An operator or a cast. Throws 2BP01 when something uses the operator, unless CASCADE, which drops that. */
+export function dropOperator(
+  editor: CatalogEditor,
+  definition: OperatorDef | CastDef,
+  cascade: boolean,
+): CascadeOutcome {
+  if ("source" in definition) {
+    editor.forget("cast", definition);
+    return NOTHING_LOST;
+  }
+  // What it is part of may have taken it.
+  if (editor.view.operatorById(definition.id) === null) return NOTHING_LOST;
+  const users = usersOf(editor, definition, refersToSome(definition.id));
+  const described = describeUsers(users);
+  if (described.length > 0 && !cascade) throw needed(definition.name, described, { kind: "operator" });
+  editor.forget("operator", definition);
+  const dropped = dropUsers(editor, users);
+  return { ...dropped, notices: [...described.map((user) => `drop cascades to ${user}`), ...dropped.notices] };
+}
+
+const NOTHING_LOST: CascadeOutcome = { notices: [], cleared: [], clearedIndexes: [] };
+
 /** What calls the function, and does not go with the same statement. */
 function callersOf(editor: CatalogEditor, fn: FunctionDef, command: DropFunctionsCommand): Users {
   const { view } = editor;
@@ -192,6 +215,9 @@ export function typeUsersOf(editor: CatalogEditor, type: TypeDef): Users {
     // A domain's own constraints go with it.
     domains: users.domains.filter(({ domain }) => domain.id !== type.id),
     functions: [...new Set([...declared, ...users.functions])],
+    operators: [...editor.view.operators(), ...editor.view.casts()].filter((each) =>
+      typesOf(each).some((of) => isOfType(of, type.id)),
+    ),
   };
 }
 
@@ -209,13 +235,15 @@ function usersOf(editor: CatalogEditor, fn: { readonly id: number }, calls: Call
     triggers: [...triggersCalling(editor, fn), ...triggersAsking(editor, calls)],
     viewDefaults: viewDefaultsCalling(view, calls),
     queries: queriesThat(view, (query) => functionsOf(query).includes(fn.id)),
+    operators: [...view.operators(), ...view.casts()].filter((each) => isComputedBy(each, fn.id)),
   };
 }
 
 export type Users = ReturnType<typeof usersOf>;
 
 /** For messages. */
-export function describeUsers({ functions, domains, tables, triggers, viewDefaults, queries }: Users): string[] {
+export function describeUsers(users: Users): string[] {
+  const { functions, domains, tables, triggers, viewDefaults, queries, operators } = users;
   return [
     ...domains.flatMap(describeDomain),
     ...tables.flatMap(describeTable),
@@ -225,12 +253,17 @@ export function describeUsers({ functions, domains, tables, triggers, viewDefaul
     ),
     ...queries.map(({ kind, definition }) => `${kind} ${definition.name}`),
     ...functions.map(describeFunction),
+    ...operators.map(describeOperator),
   ];
 }
 
 /** DROP … CASCADE of what these use. */
 export function dropUsers(editor: CatalogEditor, users: Users): CascadeOutcome {
-  const outcomes = [...users.functions.map((other) => dropCalled(editor, other)), dropQueries(editor, users.queries)];
+  const outcomes = [
+    ...users.operators.map((operator) => dropOperator(editor, operator, true)),
+    ...users.functions.map((other) => dropCalled(editor, other)),
+    dropQueries(editor, users.queries),
+  ];
   const clearedIndexes = dropParts(editor, users);
   return {
     notices: outcomes.flatMap(({ notices }) => notices),
@@ -264,7 +297,7 @@ function removePolicy(editor: CatalogEditor, { ownerId, policy }: PolicyOf): voi
   editor.putAccess({ ...access, policies: (access.policies ?? []).filter(({ name }) => name !== policy.name) });
 }
 
-function needed(signature: string, users: readonly string[], { kind }: FunctionDef): Error {
+function needed(signature: string, users: readonly string[], { kind }: { readonly kind: string }): Error {
   return sqlError("2BP01", `cannot drop ${kind} ${signature} because other objects depend on it`, {
     detail: users.map((user) => `${user} depends on ${kind} ${signature}`).join("\n"),
     hint: "Use DROP ... CASCADE to drop the dependent objects too.",

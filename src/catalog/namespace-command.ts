@@ -1,5 +1,9 @@
-/** Bound statements about schemas, sequences and types. `sql/bind` makes them, `ddl-namespace.ts` applies them. */
+/**
+ * Bound statements about schemas, sequences, types and operators. `sql/bind` makes them, `ddl-namespace.ts` applies
+ * them.
+ */
 import type { SqlType } from "../values/values.js";
+import type { OperatorCommand } from "./operator-command.js";
 import type { SequenceOptions } from "./sequence.js";
 
 /** A name in its schema; `position` is where it stands in the statement, 0 when not known. */
@@ -23,7 +27,8 @@ export type NamespaceCommand =
   | DropTypeCommand
   | CreateExtensionCommand
   | DropExtensionCommand
-  | MoveCommand;
+  | MoveCommand
+  | OperatorCommand;
 
 export interface CreateExtensionCommand {
   readonly kind: "create extension";

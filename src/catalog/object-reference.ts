@@ -1,7 +1,8 @@
 /**
  * How the text of a stored expression names what statements made: functions and types stand there by their ids,
  * `pg_object_42.okay(v)`, so that it means the same whoever binds it, under any search path and beside any overload
- * (docs/decisions/stored-expressions.md). No schema can have such a name: pg_ is kept for the system's.
+ * (docs/decisions/stored-expressions.md). An operator is `OPERATOR(pg_object_43.===)`. No schema can have such a name:
+ * pg_ is kept for the system's.
  */
 const PREFIX = "pg_object_";
 /** String literals of all kinds. */
@@ -9,7 +10,7 @@ const LITERAL = String.raw`(?<![\w$])[eE]'(?:[^'\\]|''|\\[^])*'|'(?:[^']|'')*'|(
 const LITERALS = new RegExp(LITERAL, "g");
 /** References, and what only looks like them: literals, and other names in quotes. */
 const PARTS = new RegExp(
-  String.raw`${LITERAL}|"(?:[^"]|"")*"|(?<![\w$.])pg_object_(\d+)\.("(?:[^"]|"")*"|[\w$]+)`,
+  String.raw`${LITERAL}|"(?:[^"]|"")*"|(?<![\w$.])(?:OPERATOR\(pg_object_(\d+)\.([-+*/<>=~!@#%^&|\`?]+)\)|pg_object_(\d+)\.("(?:[^"]|"")*"|[\w$]+))`,
   "g",
 );
 
@@ -36,14 +37,14 @@ export function refersTo(id: number): (sql: string) => boolean {
 /** Ids of all that a stored expression names. */
 export function referencesIn(sql: string): readonly number[] {
   if (!sql.includes(PREFIX)) return [];
-  return [...sql.matchAll(PARTS)].flatMap(([, , id]) => (id === undefined ? [] : [Number(id)]));
+  return [...sql.matchAll(PARTS)].flatMap(([, , operator, , id = operator]) => (id === undefined ? [] : [Number(id)]));
 }
 
-/** The text with other names in place of its references. `change` gives the whole name as SQL. */
+/** The text with other names in place of its references. `change` gives the whole name, or operator, as SQL. */
 export function replaceReferences(sql: string, change: (id: number, name: string) => string): string {
   if (!sql.includes(PREFIX)) return sql;
-  return sql.replace(PARTS, (all, _tag: string | undefined, id: string | undefined, name: string) =>
-    id === undefined ? all : change(Number(id), name),
+  return sql.replace(PARTS, (all, _tag: unknown, operator?: string, symbol?: string, id = operator, name = symbol) =>
+    id === undefined ? all : change(Number(id), name!),
   );
 }
 

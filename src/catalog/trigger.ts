@@ -8,7 +8,10 @@ import type { ViewQuery, ViewRelation } from "./kept-query.js";
 export type TriggerEvent = "insert" | "update" | "delete" | "truncate";
 
 /** Functions of the system that only triggers call. */
-export type SystemTriggerFunction = "suppress_redundant_updates_trigger";
+export type SystemTriggerFunction =
+  | "suppress_redundant_updates_trigger"
+  | "tsvector_update_trigger"
+  | "tsvector_update_trigger_column";
 
 /** What a rule does (CREATE RULE), which is kept as a trigger of its own kind: the statement whose actions it runs. */
 export interface RuleActions extends Pick<ViewQuery, "sql" | "searchPath" | "places"> {

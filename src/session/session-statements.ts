@@ -8,6 +8,7 @@ import type { BoundPrepare } from "../sql/bind/bound-statement.js";
 import type { PreparedStatementFacts } from "../sql/bind/system/system-view.js";
 import type { StatementNode } from "../sql/parse/ast.js";
 import type { SqlType } from "../values/values.js";
+import { requireSame } from "./same-columns.js";
 import type { StatementPlan } from "./statement-plan.js";
 
 /** Plans the tree under the definitions of now. */
@@ -66,7 +67,10 @@ export class SessionStatements {
     const prepared = this.find(name);
     if (prepared.plan.catalogVersion !== catalogVersion || prepared.roleKey !== roleKey) {
       // The types that were found when it was prepared stay.
-      prepared.plan = planNode(prepared.node, prepared.plan.parameterTypes);
+      const plan = planNode(prepared.node, prepared.plan.parameterTypes);
+      const [told, now] = [prepared.plan, plan].map((one) => (one.bound.kind === "query" ? one.shape!.outputs : []));
+      requireSame(told!, now!);
+      prepared.plan = plan;
       // Only now: a role that was refused has not got the plan of the one before it.
       prepared.roleKey = roleKey;
     }

@@ -246,15 +246,15 @@ export class StatementRunner {
         );
       }
       case "analyze":
+        this.requireAlone(bound);
         return analyze(this.scope, bound, run, tx);
       case "ddl":
+        this.requireAlone(bound);
         return after(plan.parameterTypes.length === 0 ? [] : this.parameters(plan, run), (parameters) =>
           runDefinitions(this.scope, definitionOf(plan, { ...bound, parameters }), run, tx),
         );
       case "ddl steps":
-        if (bound.alone !== undefined && this.block.isOpen) {
-          throw sqlError("25001", `${bound.alone} cannot run inside a transaction block`);
-        }
+        this.requireAlone(bound);
         return runDefinitions(this.scope, bound, run, tx);
       case "verify":
         return verify(this.scope, bound, run, tx);
@@ -299,6 +299,13 @@ export class StatementRunner {
         );
       default:
         throw new Error(`${bound.kind} is not run here`);
+    }
+  }
+
+  /** Throws 25001. */
+  private requireAlone({ alone }: { readonly alone?: string }): void {
+    if (alone !== undefined && this.block.isOpen) {
+      throw sqlError("25001", `${alone} cannot run inside a transaction block`);
     }
   }
 

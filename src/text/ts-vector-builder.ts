@@ -12,7 +12,8 @@ export class TsVectorBuilder {
     private readonly checkpoint: () => void,
   ) {}
 
-  add(text: string): void {
+  /** `gap`: places that stay free behind a text with words. */
+  add(text: string, gap = 1): void {
     let hasWords = false;
     const places = eachLexeme(this.config, text, this.checkpoint, (lexeme, place) => {
       hasWords = true;
@@ -21,7 +22,7 @@ export class TsVectorBuilder {
       if (known === undefined) this.positions.set(lexeme, [entry]);
       else known.push(entry);
     });
-    this.place += hasWords ? places + 1 : places;
+    this.place += hasWords ? places + gap : places;
   }
 
   /** The tsvector's text. Throws 54000. */

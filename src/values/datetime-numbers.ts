@@ -1,6 +1,6 @@
 /** The numbers inside a field of a date or a time, and the faults that a reading ends with. */
 
-import { SECOND_MICROS } from "./datetime.js";
+import { roundHalfEven, SECOND_MICROS } from "./datetime.js";
 
 /** Why a text is refused. `month or day`: perhaps the fields are of another order. */
 export type Fault = "syntax" | "range" | "month or day" | "zone range" | "no such zone";
@@ -32,7 +32,7 @@ export function leadingInteger(text: string, fault: Fault = "range"): [number, s
 /** Microseconds of ".25"; a point alone is none. */
 export function fractionMicros(text: string): number {
   if (!/^\.\d*$/.test(text)) fail();
-  return text === "." ? 0 : Math.round(Number(`0${text}`) * SECOND_MICROS);
+  return text === "." ? 0 : roundHalfEven(Number(`0${text}`) * SECOND_MICROS);
 }
 
 export function offsetSeconds(text: string): number {

@@ -75,6 +75,12 @@ export function isoWeek(days: number): { year: number; week: number } {
   return { year, week: Math.floor((thursday - daysFromCivil(year, 1, 1)) / 7) + 1 };
 }
 
+/** As PostgreSQL makes whole microseconds of seconds. */
+export function roundHalfEven(x: number): number {
+  const rounded = Math.round(x);
+  return rounded - x === 0.5 && rounded % 2 !== 0 ? rounded - 1 : rounded;
+}
+
 /** The day a timestamp falls on and the microseconds since its midnight. */
 export function splitTimestamp(micros: number): { days: number; micros: number } {
   if (Math.abs(micros) > Number.MAX_SAFE_INTEGER && Number.isFinite(micros)) return splitDistant(micros);

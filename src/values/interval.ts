@@ -4,7 +4,15 @@
  */
 
 import { sqlError } from "../protocol/errors.js";
-import { DAY_MICROS, fractionText, HOUR_MICROS, MINUTE_MICROS, roundMicros, SECOND_MICROS } from "./datetime.js";
+import {
+  DAY_MICROS,
+  fractionText,
+  HOUR_MICROS,
+  MINUTE_MICROS,
+  roundHalfEven,
+  roundMicros,
+  SECOND_MICROS,
+} from "./datetime.js";
 import type { Interval } from "./values.js";
 
 type Unit = "months" | "days" | "micros";
@@ -428,11 +436,6 @@ function roundHalfDown(x: number): number {
   const whole = Math.trunc(x);
   const rest = x - whole;
   return rest > 0.5 ? whole + 1 : rest < -0.5 ? whole - 1 : whole;
-}
-
-function roundHalfEven(x: number): number {
-  const rounded = Math.round(x);
-  return rounded - x === 0.5 && rounded % 2 !== 0 ? rounded - 1 : rounded;
 }
 
 /** 24 hours become a day. */

@@ -281,6 +281,21 @@ export const BY_KIND: Readonly<Record<StatementNode["kind"], readonly Asked[]>> 
     "SELECT heard(note ORDER BY id) FROM board",
     "SELECT heard(pay) FROM staff",
   ],
+  "create operator": [
+    "CREATE FUNCTION louder(a text, b text) RETURNS text LANGUAGE sql AS $$ SELECT max(note) FROM vault $$",
+    "CREATE OPERATOR <<|>> (FUNCTION = louder, LEFTARG = text, RIGHTARG = text)",
+    "SELECT note <<|>> note FROM board",
+  ],
+  "alter operator": ["COMMENT ON OPERATOR <<|>> (text, text) IS 'loud'"],
+  "drop operator": ["DROP OPERATOR <<|>> (text, text)"],
+  "create cast": [
+    "CREATE TYPE whisper AS (said text)",
+    "CREATE FUNCTION heard_of(a whisper) RETURNS int LANGUAGE sql AS $$ SELECT max(id) FROM vault $$",
+    "CREATE CAST (whisper AS int) WITH FUNCTION heard_of(whisper) AS IMPLICIT",
+    "SELECT ROW(note)::whisper::int FROM board",
+  ],
+  "comment on cast": ["COMMENT ON CAST (whisper AS int) IS 'quiet'"],
+  "drop cast": ["DROP CAST (whisper AS int)"],
   "alter function": ["ALTER FUNCTION own_rows() SECURITY INVOKER", "ALTER FUNCTION tells(text) LEAKPROOF"],
   "drop function": ["DROP FUNCTION own_rows()"],
   "call procedure": [

@@ -3,6 +3,7 @@ import { provideCapability } from "../../session/capabilities.js";
 import type { Feature } from "../feature.js";
 import { postgresHandlers } from "./postgres-routes.js";
 import { requestActions } from "./request-actions.js";
+import { SEND_FUNCTIONS } from "./send-functions.js";
 import { SESSION, SESSION_FUNCTIONS, SESSION_TABLE_FUNCTIONS } from "./session-functions.js";
 import { WireClient } from "./wire-client.js";
 import { WIRE_SESSIONS } from "./wire-sessions.js";
@@ -10,7 +11,7 @@ import { WIRE_SESSIONS } from "./wire-sessions.js";
 export const postgresFeature = {
   name: "postgres",
   handlers: postgresHandlers,
-  functions: SESSION_FUNCTIONS,
+  functions: [...SESSION_FUNCTIONS, ...SEND_FUNCTIONS],
   tableFunctions: SESSION_TABLE_FUNCTIONS,
   provide: () =>
     provideCapability(SESSION, (statement) => {

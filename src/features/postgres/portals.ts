@@ -8,6 +8,7 @@ import { type MessageFields, violation } from "../../protocol/postgres/message-r
 import { BACK } from "../../protocol/postgres/message-types.js";
 import { pgOidOf } from "../../query/expr/types.js";
 import { isLong, shortened } from "../../session/long-statements.js";
+import { requireSame } from "../../session/same-columns.js";
 import { UNNAMED_PORTAL } from "../../session/session-cursors.js";
 import type { PreparedFacts } from "../../session/session-statements.js";
 import type { StatementPlan } from "../../session/statement-plan.js";
@@ -15,7 +16,7 @@ import type { KeptKey } from "../../session/statement-run.js";
 import { nowMicros } from "../../session/transaction-block.js";
 import type { Value } from "../../values/values.js";
 import { fromBinary, parameterFromText } from "./binary-values.js";
-import { type Formats, formatOf, requireSame, valueWriters, writeRowDescription, writeRows } from "./row-output.js";
+import { type Formats, formatOf, valueWriters, writeRowDescription, writeRows } from "./row-output.js";
 import type { SeenCommits } from "./seen-commits.js";
 import { type SpecialStatement, specialOf } from "./special-statement.js";
 import { BLANK } from "./split-statements.js";

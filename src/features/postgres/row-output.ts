@@ -2,7 +2,6 @@
  * Rows as DataRow messages, written where the session writes all its messages. Rows of a query leave when there are
  * many; all others stay until the statement has ended. One per statement.
  */
-import { sqlError } from "../../protocol/errors.js";
 import { RESULT_BYTES_MAX } from "../../protocol/limits.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
 import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
@@ -11,6 +10,7 @@ import { Chunk } from "../../query/exec/segments/chunk.js";
 import type { Batch } from "../../query/expr/expr.js";
 import { pgOidOf } from "../../query/expr/types.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
+import { requireSame } from "../../session/same-columns.js";
 import type { ResultShape, RowCollector, Rows } from "../../session/sql-result.js";
 import { typmodOf } from "../../sql/bind/system/relation-facts.js";
 import type { SqlType } from "../../values/values.js";
@@ -79,18 +79,6 @@ export class RowOutput {
   private async send(): Promise<void> {
     this.hasSent = true;
     await this.options.flush();
-  }
-}
-
-/** A client reads rows by the columns that it was told of. Throws 0A000 where definitions have changed since. */
-export function requireSame(told: readonly OutputColumn[], now: readonly OutputColumn[]): void {
-  const isSame = ({ name, type }: OutputColumn, i: number): boolean =>
-    name === now[i]!.name && pgOidOf(type) === pgOidOf(now[i]!.type) && typmodOf(type) === typmodOf(now[i]!.type);
-  if (told.length !== now.length || !told.every(isSame)) {
-    throw sqlError("0A000", "cached plan must not change result type", {
-      hint: "Prepare the statement again.",
-      routine: "RevalidateCachedQuery",
-    });
   }
 }
 

@@ -2,6 +2,8 @@
  * Which type becomes which, and when, as PostgreSQL's pg_cast has it and chapter 10 of its manual uses it. Pure data
  * and functions: binders, the resolver of overloads and the optimizer call it. cast.ts says how a value is converted.
  */
+import type { CatalogView } from "../../catalog/catalog-view.js";
+import { type CastDef, castKey } from "../../catalog/operator.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { isNamedOid } from "../../values/catalog-types.js";
 import { RECORD, recordName, recordOf, type SqlType, TEXT, type TypeName, UNKNOWN } from "../../values/values.js";
@@ -112,10 +114,38 @@ const OF_ONE_DEFINITION: ReadonlySet<TypeName> = new Set(["enum", "range", "mult
 
 const isNumber = (type: SqlType) => categoryOf(type) === "N";
 
+/** Casts that statements made of the tenant of which a statement is being bound; null: none. */
+let madeCasts: CatalogView["madeCasts"] = null;
+
+/** Binds with the casts that statements made. Binding never waits, so no other tenant's statement comes between. */
+export function withMadeCasts<T>(casts: CatalogView["madeCasts"], bind: () => T): T {
+  if (casts === madeCasts) return bind();
+  const outside = madeCasts;
+  madeCasts = casts;
+  try {
+    return bind();
+  } finally {
+    madeCasts = outside;
+  }
+}
+
+/** The cast that a statement made for these types; null: there is none. */
+export function madeCast(from: SqlType, to: SqlType): CastDef | null {
+  return madeCasts?.get(castKey(baseType(from), baseType(to))) ?? null;
+}
+
+/** Whether the system has a cast for the types, besides that through text. */
+export function hasBuiltInCast(from: SqlType, to: SqlType): boolean {
+  if (from.element !== null || to.element !== null) return false;
+  return CASTS[from.name]?.[to.name] !== undefined;
+}
+
 /** Whether a value of `from` may become `to` in that context; modifiers do not matter. */
 export function canCoerce(from: SqlType, to: SqlType, context: CastContext): boolean {
   if (from === to || from.name === "unknown") return to.name !== "void" || from === to;
   const rank = CONTEXT_RANK[context];
+  const made = madeCast(from, to);
+  if (made !== null) return rank >= CONTEXT_RANK[made.context];
   if (from.element !== null && to.element !== null) return canCoerce(from.element, to.element, context);
   if (to.name === "variant") return from.name === "variant" || rank >= CONTEXT_RANK.assignment;
   if (from.name === "variant") return rank >= CONTEXT_RANK[categoryOf(to) === "S" ? "assignment" : "explicit"];
@@ -149,9 +179,10 @@ function canCoerceRecord(from: SqlType, to: SqlType, context: CastContext): bool
   const [inner, outer] = [baseType(from), baseType(to)];
   if (inner !== from || outer !== to) return canCoerce(inner, outer, context);
   if (recordName(from) !== null && recordName(from) !== recordName(to)) return recordName(to) === null;
-  return (
-    from.fields.length === to.fields.length &&
-    from.fields.every((field, i) => canCoerceField(field.type, to.fields![i]!.type, from, context))
+  if (from.fields.length !== to.fields.length) return false;
+  // The fields are converted where no function that a statement made can be called.
+  return withMadeCasts(null, () =>
+    from.fields!.every((field, i) => canCoerceField(field.type, to.fields![i]!.type, from, context)),
   );
 }
 

@@ -129,6 +129,30 @@ export function resolveOperator(
   return toResolved(found);
 }
 
+/**
+ * The operator among those that statements made, where the system's compete with them or not; null: none of them.
+ * Throws 42725.
+ */
+export function resolveOperatorAmong<F>(
+  symbol: string,
+  given: readonly SqlType[],
+  own: readonly Candidate<F>[],
+  among: "with the system's" | "alone",
+  position?: number,
+): Resolved<F> | null {
+  const name = symbol === "!=" ? "<>" : symbol;
+  const types = given.map(baseType);
+  const builtIn = candidatesOf(OPERATORS.get(name), OPERATOR_FAMILIES.get(name), types);
+  const candidates: Candidate<F | null>[] =
+    among === "alone" ? [] : builtIn.map(({ args, concrete }) => ({ fn: null, args, concrete }));
+  for (const candidate of own) {
+    if (!candidates.some(({ args }) => sameTypes(args, candidate.args))) candidates.push(candidate);
+  }
+  const found = operatorMatch(candidates, types) ?? select(candidates, types);
+  if (found === "ambiguous") throw notUnique("operator", types.map(displayName).join(` ${name} `), position);
+  return found === null || found.fn === null ? null : { fn: found.fn, argTypes: found.args };
+}
+
 /** The aggregate that `name(…)` calls; `count(*)` has no arguments. Throws 42883 or 42725. */
 export function resolveAggregate(name: string, argTypes: readonly SqlType[], position?: number): ResolvedAggregate {
   const types = argTypes.map(baseType);

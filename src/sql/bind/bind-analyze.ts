@@ -25,7 +25,8 @@ export function bindAnalyze(node: AnalyzeStatement, binding: Binding): BoundAnal
       message: `skipping "${name}" --- only table or database owner can ${node.kind} it`,
     }));
   const tag = node.kind === "vacuum" ? "VACUUM" : "ANALYZE";
-  if (!node.analyzes) return { kind: "analyze", tag, tables: [], notices };
+  const alone = node.kind === "vacuum" ? { alone: tag } : {};
+  if (!node.analyzes) return { kind: "analyze", tag, ...alone, tables: [], notices };
   const tables = (node.tables.length > 0 ? named : binding.env.catalog.tables()).filter(mayAnalyze);
-  return { kind: "analyze", tag, tables, notices };
+  return { kind: "analyze", tag, ...alone, tables, notices };
 }

@@ -1,6 +1,6 @@
 /** The arguments of EXECUTE as one row of values of the prepared statement's parameter types. */
 import { sqlError } from "../../protocol/errors.js";
-import { canCoerce } from "../../query/expr/coercion.js";
+import { canCoerce, withMadeCasts } from "../../query/expr/coercion.js";
 import type { Plan } from "../../query/plan/plan.js";
 import type { SqlType } from "../../values/values.js";
 import { contextOf } from "./bind-context.js";
@@ -13,7 +13,11 @@ import { coerceAssignment, isUnknown, typeName } from "./coerce.js";
 import { Scope } from "./scope.js";
 
 /** Throws 42601 for a wrong number of arguments, 42804 for one that its parameter's type cannot take. */
-export function bindArguments({ name, args }: BoundExecute, types: readonly SqlType[], env: BindEnvironment): Plan {
+export function bindArguments(execute: BoundExecute, types: readonly SqlType[], env: BindEnvironment): Plan {
+  return withMadeCasts(env.catalog.madeCasts, () => argumentsAs(execute, types, env));
+}
+
+function argumentsAs({ name, args }: BoundExecute, types: readonly SqlType[], env: BindEnvironment): Plan {
   if (args.length !== types.length) {
     throw sqlError("42601", `wrong number of parameters for prepared statement "${name}"`, {
       detail: `Expected ${types.length} parameters but got ${args.length}.`,

@@ -35,6 +35,8 @@ import {
   suggestedType,
   zeroOrOne,
 } from "./coerce.js";
+import { logic } from "./logic.js";
+import { bindOwnOperator, ownQuantified } from "./own-operator.js";
 
 type Bind = (node: ExprNode, context: ExprContext) => Expr;
 
@@ -55,8 +57,13 @@ export function bindOperator(node: OperatorNode, context: ExprContext, bind: Bin
       return constant(right.type, -right.value);
     }
   }
-  return applyOperator(node.name, left, right, context.binding, node);
+  return (
+    bindOwnOperator(node, left, right, context, bind) ?? applyOperator(node.name, left, right, context.binding, node)
+  );
 }
+
+/** IN, BETWEEN and the like are made of the system's operators. */
+const OF_SYSTEM = { kind: "operator", schema: "pg_catalog" } as const;
 
 interface Positions {
   readonly position: number;
@@ -188,21 +195,6 @@ function compareRows(
   }, null)!;
 }
 
-export function logic(kind: "and" | "or", args: readonly Expr[]): Expr {
-  return args.length === 1 ? args[0]! : Object.freeze({ kind, type: BOOL, args });
-}
-
-/** A searched CASE of conditions and values. */
-export function caseOf(
-  type: SqlType,
-  branches: readonly (readonly [when: Expr, value: Expr])[],
-  otherwise: Expr | null,
-): Expr {
-  // biome-ignore lint/suspicious/noThenProperty: the bound node names its parts as SQL does
-  const parts = branches.map(([when, value]) => ({ when, then: value }));
-  return Object.freeze({ kind: "case", type, branches: parts, otherwise });
-}
-
 function not(input: Expr): Expr {
   return Object.freeze({ kind: "not", type: BOOL, input });
 }
@@ -212,7 +204,7 @@ export function bindBetween(node: BetweenNode, context: ExprContext, bind: Bind)
   const value = input.kind === "row" ? null : bind(input, context);
   const compare = (name: string, bound: ExprNode) =>
     value === null
-      ? bindOperator({ kind: "operator", name, left: input, right: bound, position }, context, bind)
+      ? bindOperator({ ...OF_SYSTEM, name, left: input, right: bound, position }, context, bind)
       : applyOperator(name, value, bind(bound, context), context.binding, { position, left: input, right: bound });
   const within = (low: ExprNode, high: ExprNode) => logic("and", [compare(">=", low), compare("<=", high)]);
   const inside = node.symmetric
@@ -285,7 +277,7 @@ function inRows(node: InNode, input: RowNode, context: ExprContext, bind: Bind):
   const tests = node.items.map((item) => {
     const { position } = node;
     if (item.kind === "row") return compareRows("=", input, item, context, bind, position);
-    return bindOperator({ kind: "operator", name: "=", left: input, right: item, position }, context, bind);
+    return bindOperator({ ...OF_SYSTEM, name: "=", left: input, right: item, position }, context, bind);
   });
   const any = logic("or", tests);
   return node.negated ? not(any) : any;
@@ -355,7 +347,9 @@ export function bindQuantified(node: QuantifiedNode, context: ExprContext, bind:
   }
   const { element } = array.type;
   if (element === null) throw sqlError("42809", "op ANY/ALL (array) requires array on right side", { position });
-  const { fn, argTypes } = resolveOperator(node.name, isUnknown(left) ? element : left.type, element, position);
+  const leftType = isUnknown(left) ? element : left.type;
+  const { fn, argTypes } =
+    ownQuantified(node, leftType, element, binding) ?? resolveOperator(node.name, leftType, element, position);
   if (fn.returns !== BOOL)
     throw sqlError("42809", "op ANY/ALL (array) requires operator to yield boolean", { position });
   const args = [

@@ -7,6 +7,7 @@
  */
 
 import { sqlError } from "../../protocol/errors.js";
+import { withMadeCasts } from "../../query/expr/coercion.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { isFunctionName, resolveFunction } from "../../query/expr/resolve.js";
 import { categoryOf } from "../../query/expr/types.js";
@@ -26,15 +27,7 @@ import { plainCall } from "../parse/plain-call.js";
 import { ancestorRow } from "./ancestor-row.js";
 import { arrayConstructor } from "./array-functions.js";
 import { bindAggregateCall, bindFunctionCall, bindGrouping, isAggregateCall } from "./bind-call.js";
-import {
-  bindBetween,
-  bindDistinctFrom,
-  bindIn,
-  bindNullIf,
-  bindOperator,
-  bindQuantified,
-  caseOf,
-} from "./bind-comparison.js";
+import { bindBetween, bindDistinctFrom, bindIn, bindNullIf, bindOperator, bindQuantified } from "./bind-comparison.js";
 import { type ExprContext, withoutSets } from "./bind-context.js";
 import { bindRoutineCall } from "./bind-routine-call.js";
 import { bindField, bindRow, bindWholeRow, rowOfRelation } from "./bind-row.js";
@@ -52,6 +45,7 @@ import {
   typeName,
   withPosition,
 } from "./coerce.js";
+import { caseOf } from "./logic.js";
 import { aggregatesMeant } from "./made-aggregate.js";
 import { numberConstant } from "./number-constant.js";
 import { routinesNamed } from "./resolve-routine.js";
@@ -134,7 +128,10 @@ function bindOther(node: ExprNode, context: ExprContext): Expr {
   const { position } = node;
   switch (node.kind) {
     case "stored":
-      return binding.within(storedEnvironment(node.schema, binding), () => bindExpr(node.input, context));
+      // No cast that a statement made since may change what indexes hold.
+      return withMadeCasts(null, () =>
+        binding.within(storedEnvironment(node.schema, binding), () => bindExpr(node.input, context)),
+      );
     case "operator":
       return bindOperator(node, context, bindExpr);
     case "quantified":
@@ -250,7 +247,8 @@ function bindCase(node: CaseNode, outside: ExprContext): Expr {
   const { position } = node;
   const whens = node.branches.map(({ when }) => {
     if (node.input === null) return bindBoolean(when, "CASE/WHEN", context);
-    return bindOperator({ kind: "operator", name: "=", left: node.input, right: when, position }, context, bindExpr);
+    const comparison = { name: "=", schema: "pg_catalog", left: node.input, right: when, position };
+    return bindOperator({ kind: "operator", ...comparison }, context, bindExpr);
   });
   const values = node.branches.map(({ result }) => bindExpr(result, context));
   const otherwise = node.otherwise === null ? null : bindExpr(node.otherwise, context);

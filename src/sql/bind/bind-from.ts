@@ -21,7 +21,7 @@ import type {
   NameNode,
   SelectBody,
 } from "../parse/ast-query.js";
-import { applyOperator, logic } from "./bind-comparison.js";
+import { applyOperator } from "./bind-comparison.js";
 import { contextOf } from "./bind-context.js";
 import { bindCypherFunction, cypherCallOf } from "./bind-cypher-function.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
@@ -34,6 +34,7 @@ import { bindCommonTable } from "./bind-with.js";
 import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import { coerceCommon, commonTypeOf, constant } from "./coerce.js";
 import { graphTableQuery } from "./graph-table-query.js";
+import { logic } from "./logic.js";
 import { firstFound, missingRelation } from "./names.js";
 import { noteCursorTable } from "./note-cursor-table.js";
 import { readableRows } from "./readable-rows.js";

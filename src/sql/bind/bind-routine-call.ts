@@ -14,8 +14,9 @@ import type { Binding } from "./binding.js";
 import { type Bind, refuseAggregateForms } from "./call-arguments.js";
 import { coerceAssignment, coerceImplicit, isUnknown, suggestedType } from "./coerce.js";
 import { inlinedCall } from "./inline-routine.js";
+import type { MatchedRoutine } from "./matched-routine.js";
 import { checkedRights } from "./relation-rights.js";
-import { type GivenArgument, type MatchedRoutine, resolveRoutine, routinesNamed } from "./resolve-routine.js";
+import { type GivenArgument, resolveRoutine, routinesNamed } from "./resolve-routine.js";
 import { routineRows, scalarRoutine, waitingRoutine } from "./routine-function.js";
 import { signatureOf } from "./routine-types.js";
 import { Scope } from "./scope.js";
@@ -33,7 +34,7 @@ export function bindRoutineCall(node: CallNode, context: ExprContext, bind: Bind
   const { binding } = context;
   const bound = boundRoutine(node, context, bind);
   if (bound === null) return null;
-  const { definition, args } = bound;
+  const { definition } = bound;
   const { position } = node;
   const name = node.path[node.path.length - 1]!;
   if (node.over !== null) {
@@ -42,6 +43,13 @@ export function bindRoutineCall(node: CallNode, context: ExprContext, bind: Bind
   }
   refuseAggregateForms(node, name);
   refuseProcedure(definition, binding, position);
+  return routineCall(bound, context, bind, position);
+}
+
+/** The call as an expression: its body where that is one, else a value that is computed beside the row or in it. */
+export function routineCall(bound: BoundRoutine, context: ExprContext, bind: Bind, position: number): Expr {
+  const { definition, args } = bound;
+  const { binding } = context;
   if (definition.returnsSet) {
     return placeSetCall(() => ({ fn: routineRows(bound), args, shape: bound.returns }), context, position);
   }

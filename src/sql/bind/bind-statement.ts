@@ -7,7 +7,7 @@ import type { DdlCommand } from "../../catalog/ddl-command.js";
 import { permissionDenied } from "../../catalog/rights.js";
 import type { TableDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { canCoerce } from "../../query/expr/coercion.js";
+import { canCoerce, withMadeCasts } from "../../query/expr/coercion.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { someExpr } from "../../query/expr/walk.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
@@ -46,6 +46,7 @@ import {
   bindRenameNamespace,
   bindSetSchema,
 } from "./bind-namespace.js";
+import { bindOperatorStatement, isOperatorStatement } from "./bind-operator.js";
 import { bindCreatePropertyGraph, bindDropPropertyGraph } from "./bind-property-graph.js";
 import { bindQuery } from "./bind-query.js";
 import { bindReindex } from "./bind-reindex.js";
@@ -84,7 +85,7 @@ const DATABASE_VERBS = { create: "CREATE", alter: "ALTER", rename: "ALTER", drop
  */
 export function bindStatement(statement: Pick<Statement, "node">, env: BindEnvironment): BoundStatement {
   try {
-    return bindNode(statement.node, env);
+    return withMadeCasts(env.catalog.madeCasts, () => bindNode(statement.node, env));
   } catch (error) {
     if (error instanceof RangeError) throw sqlError("54001", "statement too complex");
     throw withoutZeroPosition(error);
@@ -136,7 +137,7 @@ function bindWith(node: StatementNode, binding: Binding): BoundStatement {
     case "create table":
       return { kind: "ddl", command: bindCreateTable(node, binding) };
     case "create index":
-      return { kind: "ddl", command: bindCreateIndex(node, binding) };
+      return { kind: "ddl", command: bindCreateIndex(node, binding), ...aloneIf(node, "CREATE INDEX CONCURRENTLY") };
     case "create extension":
       return { kind: "ddl", command: bindCreateExtension(node, env) };
     case "create table as":
@@ -152,11 +153,7 @@ function bindWith(node: StatementNode, binding: Binding): BoundStatement {
     case "drop property graph":
       return { kind: "ddl", command: bindDropPropertyGraph(node, binding) };
     case "drop":
-      if (node.object === "absent") return dropAbsent(node);
-      if (node.object === "view" || node.object === "materialized view") {
-        return { kind: "ddl", command: bindDropViews(node, binding) };
-      }
-      return { kind: "ddl", command: bindDropNamespace(node, env) ?? bindDrop(node, binding) };
+      return bindDropped(node, binding);
     case "alter table":
       return bindAlterTable(node, binding, (newer) => new Binding(newer, bindQuery, bindData));
     case "rename":
@@ -188,6 +185,21 @@ function bindWith(node: StatementNode, binding: Binding): BoundStatement {
     default:
       return bindAccess(node, binding) ?? bindNamespace(node, binding) ?? bindPlanned(node, binding);
   }
+}
+
+const aloneIf = ({ concurrently }: { readonly concurrently?: true }, name: string) =>
+  concurrently ? { alone: name } : {};
+
+function bindDropped(node: DropStatement, binding: Binding): BoundStatement {
+  if (node.object === "absent") return dropAbsent(node);
+  if (node.object === "view" || node.object === "materialized view") {
+    return { kind: "ddl", command: bindDropViews(node, binding) };
+  }
+  return {
+    kind: "ddl",
+    command: bindDropNamespace(node, binding.env) ?? bindDrop(node, binding),
+    ...aloneIf(node, "DROP INDEX CONCURRENTLY"),
+  };
 }
 
 /** Objects that cannot be created here do not exist. */
@@ -259,7 +271,7 @@ function bindNamespace(node: StatementNode, binding: Binding): BoundStatement | 
     case "lock":
       return bindLock(node, binding);
     default:
-      return null;
+      return isOperatorStatement(node) ? bindOperatorStatement(node, binding) : null;
   }
 }
 

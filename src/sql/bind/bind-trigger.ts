@@ -195,7 +195,11 @@ function columnIds(node: CreateTriggerStatement, relation: TableDef | ViewDef): 
   });
 }
 
-const SYSTEM_FUNCTIONS: readonly SystemTriggerFunction[] = ["suppress_redundant_updates_trigger"];
+const SYSTEM_FUNCTIONS: readonly SystemTriggerFunction[] = [
+  "suppress_redundant_updates_trigger",
+  "tsvector_update_trigger",
+  "tsvector_update_trigger_column",
+];
 
 /** Throws 42883, 42P17. */
 function triggerFunction({ function: path, position }: CreateTriggerStatement, { env }: Binding): TriggerDef["calls"] {

@@ -2,6 +2,7 @@
  * The state of binding one statement: the next column id, the types of parameters as they become known, the columns
  * that may be NULL, and how deep and how large the statement has become. Made by bind-statement.ts.
  */
+import type { CastDef } from "../../catalog/operator.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { PARAMETERS_MAX, SQL_DEPTH_MAX, SQL_QUERIES_MAX } from "../../protocol/limits.js";
@@ -197,6 +198,9 @@ export class Binding {
 
   /** Tables whose policies are being bound: one that reads its own table through policies would never end. */
   readonly policed = new Set<number>();
+
+  /** A cast that a statement made and that this one uses; null: none. */
+  madeCast: CastDef | null = null;
 
   /** Parameters for which the type of the client's value was asked for. */
   readonly open = new Set<number>();

@@ -234,14 +234,19 @@ export interface BoundExplainExecute extends Omit<BoundExplain, "kind" | "statem
 }
 
 /** ANALYZE: renews the statistics of these tables. VACUUM does nothing else here. */
-export interface BoundAnalyze {
+/** A statement that may not run in a transaction block: its name; absent: it may. */
+interface MayRunAlone {
+  readonly alone?: string;
+}
+
+export interface BoundAnalyze extends MayRunAlone {
   readonly kind: "analyze";
   readonly tag: "ANALYZE" | "VACUUM";
   readonly tables: readonly TableDef[];
   readonly notices: readonly NoticeFields[];
 }
 
-export interface BoundDdl {
+export interface BoundDdl extends MayRunAlone {
   readonly kind: "ddl";
   readonly command: DdlCommand;
   /** The role that makes what it makes; absent: the session's. */
@@ -261,11 +266,9 @@ export interface BoundDdl {
 export type DdlStep = (env: BindEnvironment) => BoundDdl | null;
 
 /** A statement of several definition commands (ALTER TABLE). */
-export interface BoundDdlSteps {
+export interface BoundDdlSteps extends MayRunAlone {
   readonly kind: "ddl steps";
   readonly tag: string;
-  /** The statement's name if it is not allowed in a transaction block; absent: it is allowed. */
-  readonly alone?: string;
   readonly steps: readonly DdlStep[];
   readonly notices: readonly string[];
 }

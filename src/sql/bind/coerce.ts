@@ -4,7 +4,7 @@
  */
 
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { canCoerce, commonType, isBinaryCoercible } from "../../query/expr/coercion.js";
+import { canCoerce, commonType, isBinaryCoercible, madeCast } from "../../query/expr/coercion.js";
 import type { ConstExpr, Expr } from "../../query/expr/expr.js";
 import { OPERATORS } from "../../query/expr/functions/registry.js";
 import { TEXT_SCORE } from "../../query/expr/functions/text-search.js";
@@ -16,6 +16,7 @@ import { fromText } from "../../values/text-format.js";
 import { arrayOf, BOOL, FLOAT8, INT4, type SqlType, TEXT, UNKNOWN, type Value } from "../../values/values.js";
 import type { Binding } from "./binding.js";
 import { checkedAs, hasDomain, withoutDomains } from "./domain-checks.js";
+import { madeCastOf, madeCastOfElements } from "./made-cast.js";
 import { rowConstructor } from "./record-functions.js";
 import { holdsNames, namedOidInput, namedOidOutput, withName } from "./system/define-function.js";
 
@@ -65,6 +66,11 @@ function cast(expr: Expr, type: SqlType, assignment: boolean, binding: Binding):
   if (named !== expr) return cast(named, type, assignment, binding);
   if (hasDomain(type)) return checkedAs(cast(expr, withoutDomains(type), assignment, binding), type, binding);
   if (expr.kind === "const" && expr.value === null) return constant(type, null);
+  const made = madeCast(expr.type, type);
+  if (made !== null) return cast(madeCastOf(expr, made, !assignment, binding), type, assignment, binding);
+  const { element } = type;
+  const ofElements = element === null || expr.type.element === null ? null : madeCast(expr.type.element, element);
+  if (ofElements !== null) return cast(madeCastOfElements(expr, ofElements, binding), type, assignment, binding);
   return Object.freeze(
     assignment ? { kind: "cast", type, input: expr, assignment } : { kind: "cast", type, input: expr },
   );

@@ -10,12 +10,13 @@ import type { EvalContext, Expr, ScalarFunction } from "../../query/expr/expr.js
 import { columnExpr } from "../../query/plan/column-expr.js";
 import { BYTEA, INT4, type SqlType, TEXT, type Value } from "../../values/values.js";
 import type { CurrentOfNode } from "../parse/ast-query.js";
-import { applyOperator, logic } from "./bind-comparison.js";
+import { applyOperator } from "./bind-comparison.js";
 import type { TableRows } from "./bind-scan.js";
 import type { Binding } from "./binding.js";
 import type { ChangedRelation } from "./changed-relation.js";
 import { constant } from "./coerce.js";
 import { ROW_KEY } from "./cursor-tables.js";
+import { logic } from "./logic.js";
 import { keyTelling } from "./note-cursor-table.js";
 
 export interface CurrentRows {

@@ -9,14 +9,15 @@ import { isAggregateName, isTableFunctionName } from "../../query/expr/resolve.j
 import { someExpr } from "../../query/expr/walk.js";
 import { BOOL, VOID } from "../../values/values.js";
 import type { CallNode, ExprNode } from "../parse/ast-query.js";
-import { caseOf } from "./bind-comparison.js";
 import type { ExprContext } from "./bind-context.js";
 import { viewEnvironment } from "./bind-view.js";
 import type { Binding } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import type { Bind } from "./call-arguments.js";
 import { coerceAssignment, constant, isUnknown } from "./coerce.js";
-import { type MatchedRoutine, routinesNamed } from "./resolve-routine.js";
+import { caseOf } from "./logic.js";
+import type { MatchedRoutine } from "./matched-routine.js";
+import { routinesNamed } from "./resolve-routine.js";
 import { Scope } from "./scope.js";
 import { parameterVariables, statementsOf } from "./sql-body.js";
 import { calledEnvironment } from "./stored-names.js";

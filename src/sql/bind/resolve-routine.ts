@@ -11,6 +11,7 @@ import { type Candidate, resolveAmong } from "../../query/expr/resolve.js";
 import { displayName } from "../../query/expr/types.js";
 import { recordOf, type SqlType, VOID } from "../../values/values.js";
 import type { BindEnvironment } from "./bound-statement.js";
+import type { ArgumentSource, MatchedRoutine } from "./matched-routine.js";
 import { schemasFor } from "./names.js";
 import { concreteType, inferPolymorphic, NO_TYPES, type PolymorphicTypes } from "./routine-types.js";
 
@@ -18,22 +19,6 @@ import { concreteType, inferPolymorphic, NO_TYPES, type PolymorphicTypes } from 
 export interface GivenArgument {
   readonly name: string | null;
   readonly type: SqlType;
-}
-
-/** Where each parameter's value comes from. */
-export type ArgumentSource =
-  | { readonly kind: "given"; readonly index: number }
-  | { readonly kind: "default"; readonly sql: string }
-  /** The members of the VARIADIC parameter's array. */
-  | { readonly kind: "members"; readonly indexes: readonly number[] };
-
-/** A function with the types of one call. */
-export interface MatchedRoutine {
-  readonly definition: FunctionDef;
-  /** By parameter. */
-  readonly sources: readonly ArgumentSource[];
-  readonly parameterTypes: readonly SqlType[];
-  readonly returns: SqlType;
 }
 
 export type RoutineKinds = "call" | "procedure";
@@ -154,6 +139,17 @@ function matchesOf(
     if (match !== null) matches.push(match);
   }
   return matches;
+}
+
+/** The function that an operator calls, for operands of these types; null: they do not fit. */
+export function operandMatch(
+  definition: FunctionDef,
+  types: readonly SqlType[],
+  env: BindEnvironment,
+): Candidate<MatchedRoutine> | null {
+  const sources = types.map((_, index): ArgumentSource => ({ kind: "given", index }));
+  const given = types.map((type) => ({ name: null, type }));
+  return inputsOf(definition).length === types.length ? typed(definition, sources, given, env) : null;
 }
 
 /** Where the parameters' values come from by position and by name; null when the call does not fit. */

@@ -9,7 +9,7 @@ import { someExpr } from "../../query/expr/walk.js";
 import type { Plan } from "../../query/plan/plan.js";
 import { exprsOfPlan, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
 import type { SqlType, Value } from "../../values/values.js";
-import type { MatchedRoutine } from "./resolve-routine.js";
+import type { MatchedRoutine } from "./matched-routine.js";
 
 /** Functions of one definition by the types of the call. */
 interface Made {

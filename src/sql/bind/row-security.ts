@@ -16,13 +16,13 @@ import { BOOL } from "../../values/values.js";
 import type { PolicyStatement } from "../parse/ast-access.js";
 import type { ExprNode } from "../parse/ast-query.js";
 import { parseSql } from "../parse/parse.js";
-import { logic } from "./bind-comparison.js";
 import { contextOf } from "./bind-context.js";
 import { bindBoolean } from "./bind-expr.js";
 import type { TableRows } from "./bind-scan.js";
 import { viewEnvironment } from "./bind-view.js";
 import type { Binding } from "./binding.js";
 import { constant } from "./coerce.js";
+import { logic } from "./logic.js";
 import { Scope } from "./scope.js";
 import { barrier } from "./source.js";
 

@@ -3,6 +3,7 @@
  * indexes. They name columns without the table, so that a table can be renamed without touching them.
  */
 import { referenceTo } from "../../catalog/object-reference.js";
+import { describeOperator } from "../../catalog/operator.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { CallNode, ExprNode, TypeNode } from "../parse/ast-query.js";
@@ -18,8 +19,14 @@ import { rowColumnsOf } from "./stored-row.js";
 
 type ColumnNode = Extract<ExprNode, { kind: "column" }>;
 
-/** The text to keep of an expression that was bound by now. */
+/** The text to keep of an expression that was bound by now. Throws 0A000 for one of which the meaning may change. */
 export function storedSql(node: ExprNode, binding: Binding): string {
+  const { madeCast } = binding;
+  if (madeCast !== null) {
+    throw sqlError("0A000", `a stored expression cannot use the ${describeOperator(madeCast)}, which may change`, {
+      hint: "Call the cast's function, or cast to text and from there.",
+    });
+  }
   return writtenSql(exactNode(node, binding));
 }
 

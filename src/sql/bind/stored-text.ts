@@ -58,6 +58,14 @@ export function exactText(text: string, { tree, origin }: Bound, noted: Noted): 
     } else {
       const isName = id !== undefined || place !== undefined || changes.columns.has(start);
       const last = isName ? lastOfName(tokens, i) : i;
+      const operator = id === undefined ? null : operatorAt(tokens, i);
+      if (operator !== null) {
+        changes.ids.delete(start);
+        sql += `OPERATOR(${referenceTo(id!)}.${operator.name})`;
+        i = operator.last;
+        end = tokens[i]!.end;
+        continue;
+      }
       if (id !== undefined) {
         changes.ids.delete(start);
         sql += `${referenceTo(id)}.`;
@@ -186,6 +194,32 @@ function namesBehind(tokens: readonly Token[], { targets, functions }: Changes):
   });
   return behind;
 }
+
+/**
+ * An operator, by its symbol or as OPERATOR(…), and its last token; null: a name begins here. Throws 0A000 for a symbol
+ * that binds its operands otherwise than OPERATOR() does.
+ */
+function operatorAt(tokens: readonly Token[], at: number): { readonly name: string; readonly last: number } | null {
+  const isWritten = tokens[at]!.text === "operator" && tokens[at + 1]?.text === "(";
+  let first = isWritten ? at + 2 : at;
+  if (isWritten) while (isName(tokens[first]) && tokens[first + 1]?.text === ".") first += 2;
+  let last = first;
+  while (isSymbol(tokens[last + 1]) && tokens[last + 1]!.start === tokens[last]!.end) last++;
+  if (!isSymbol(tokens[first])) return null;
+  const name = tokens
+    .slice(first, last + 1)
+    .map(({ text }) => text)
+    .join("");
+  if (isWritten) return { name, last: last + 1 };
+  if (!BINDS_OTHERWISE.has(name)) return { name, last };
+  throw sqlError("0A000", `a definition cannot use the operator ${name}, which a statement made, by its symbol alone`, {
+    hint: `Write OPERATOR(schema.${name}), with parentheses around its operands.`,
+  });
+}
+
+const isSymbol = (token: Token | undefined) => token !== undefined && /^[-+*/<>=~!@#%^&|`?]$/.test(token.text);
+
+const BINDS_OTHERWISE: ReadonlySet<string> = new Set("+ - * / % ^ < > = <= >= <> !=".split(" "));
 
 function lastOfName(tokens: readonly Token[], first: number): number {
   let last = first;

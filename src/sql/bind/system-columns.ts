@@ -21,10 +21,10 @@ import type { OutputColumn } from "../../query/plan/plan.js";
 import { keyHash, placeOfKey, versionOf } from "../../values/row-place.js";
 import { toText } from "../../values/text-format.js";
 import { BOOL, BYTEA, type SqlType, typeOf, type Value } from "../../values/values.js";
-import { caseOf } from "./bind-comparison.js";
 import type { Binding } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { constant } from "./coerce.js";
+import { caseOf } from "./logic.js";
 import { checkedRights } from "./relation-rights.js";
 import type { SystemColumns } from "./scope.js";
 

@@ -5,6 +5,7 @@
  */
 import type { StatementNode } from "../parse/ast.js";
 import { ACCESS_PAGES } from "./access-pages.js";
+import { OPERATOR_PAGES } from "./operator-pages.js";
 import { ROUTINE_PAGES } from "./routine-pages.js";
 import type { StatementPage } from "./statement-page.js";
 import { TRIGGER_PAGES } from "./trigger-pages.js";
@@ -276,6 +277,7 @@ CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
     description: "Changes a sequence.",
     example: "ALTER SEQUENCE ticket RESTART WITH 500",
   },
+  ...OPERATOR_PAGES,
   ...ROUTINE_PAGES,
   ...TRIGGER_PAGES,
   ...ACCESS_PAGES,

@@ -149,6 +149,8 @@ export interface CallNode extends At {
 export interface OperatorNode extends At {
   readonly kind: "operator";
   readonly name: string;
+  /** Of OPERATOR(schema.name); absent: it is looked up. */
+  readonly schema?: string;
   readonly left: ExprNode | null;
   readonly right: ExprNode;
 }
@@ -157,6 +159,8 @@ export interface OperatorNode extends At {
 export interface QuantifiedNode extends At {
   readonly kind: "quantified";
   readonly name: string;
+  /** As in OperatorNode. */
+  readonly schema?: string;
   readonly all: boolean;
   readonly left: ExprNode;
   readonly array: ExprNode;

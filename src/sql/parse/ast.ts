@@ -28,6 +28,7 @@ import type {
   TruncateStatement,
 } from "./ast-definitions.js";
 import type { FunctionStatement } from "./ast-functions.js";
+import type { OperatorStatement } from "./ast-operators.js";
 import type { CreatePropertyGraphStatement, DropPropertyGraphStatement } from "./ast-property-graph.js";
 import type {
   AliasNode,
@@ -87,6 +88,7 @@ export type StatementNode =
   | TriggerStatement
   | CreateRuleNode<StatementNode>
   | DropRuleStatement
+  | OperatorStatement
   | RenameRuleStatement
   | StatisticsStatement
   | CommentStatement

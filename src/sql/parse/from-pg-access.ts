@@ -220,7 +220,7 @@ function roleNodes(nodes: readonly Node[] | undefined): RoleNode[] {
   return (nodes ?? []).map((node) => roleNode(only(node, "RoleSpec")));
 }
 
-function roleNode(role: RoleSpec | undefined): RoleNode {
+export function roleNode(role: RoleSpec | undefined): RoleNode {
   switch (role?.roletype) {
     case "ROLESPEC_PUBLIC":
       return { kind: "public", name: "public" };

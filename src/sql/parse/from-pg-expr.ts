@@ -133,7 +133,15 @@ function operation(node: A_Expr, c: Conversion): ExprNode {
       return { kind: "in", input: left(), items: listItems(node.rexpr, c), negated: name === "<>", position };
     case "AEXPR_OP_ANY":
     case "AEXPR_OP_ALL":
-      return { kind: "quantified", name, all: node.kind === "AEXPR_OP_ALL", left: left(), array: right(), position };
+      return {
+        kind: "quantified",
+        name,
+        ...schemaOf(path),
+        all: node.kind === "AEXPR_OP_ALL",
+        left: left(),
+        array: right(),
+        position,
+      };
     case "AEXPR_BETWEEN":
     case "AEXPR_NOT_BETWEEN":
     case "AEXPR_BETWEEN_SYM":
@@ -145,9 +153,12 @@ function operation(node: A_Expr, c: Conversion): ExprNode {
     }
     default:
       // AEXPR_OP, and LIKE, ILIKE and SIMILAR TO, whose operators the grammar has already named
-      return { kind: "operator", name, left: c.optional(node.lexpr), right: right(), position };
+      return { kind: "operator", name, ...schemaOf(path), left: c.optional(node.lexpr), right: right(), position };
   }
 }
+
+/** Of OPERATOR(schema.name). */
+const schemaOf = (path: readonly string[]) => (path.length > 1 ? { schema: path[path.length - 2]! } : {});
 
 function listItems(node: Node | undefined, c: Conversion): ExprNode[] {
   return c.exprs(only(node, "List").items);

@@ -136,7 +136,7 @@ export function signature(object: ObjectWithArgs, c: Conversion): SignatureNode 
   return { name, parameters };
 }
 
-function functionType(node: TypeName, c: Conversion): FunctionTypeNode {
+export function functionType(node: TypeName, c: Conversion): FunctionTypeNode {
   const { pct_type: percent, ...plain } = node;
   return { type: convertType(plain, c), columnOf: percent ? strings(node.names) : null };
 }
@@ -194,7 +194,7 @@ function createAggregate(node: NodeOf<"DefineStmt">, c: Conversion, position: nu
   };
 }
 
-function aggregateOption({ defname = "", arg, location }: DefElem, c: Conversion): AggregateOption {
+export function aggregateOption({ defname = "", arg, location }: DefElem, c: Conversion): AggregateOption {
   const position = c.position(location);
   if (arg !== undefined && "TypeName" in arg) {
     return { name: defname, path: strings(arg.TypeName.names), type: functionType(arg.TypeName, c), position };

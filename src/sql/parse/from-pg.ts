@@ -43,6 +43,7 @@ import { convertDefinition, createTableAs } from "./from-pg-ddl.js";
 import { applyIndirection, convertExpr, convertType } from "./from-pg-expr.js";
 import { convertFunctionStatement } from "./from-pg-functions.js";
 import { convertJson } from "./from-pg-json.js";
+import { convertOperatorStatement } from "./from-pg-operators.js";
 import {
   convertAlias,
   convertFrom,
@@ -103,6 +104,7 @@ function statement(node: Node, c: Conversion, position: number): StatementNode {
     default: {
       const definition =
         convertDatabase(node, position) ??
+        convertOperatorStatement(node, c, position) ??
         convertAccess(node, c, position) ??
         convertRule(node, c, position, (action) => statement(action, c, position)) ??
         convertFunctionStatement(node, c, position) ??

@@ -60,7 +60,7 @@ function printPredicate(node: ExprNode): string {
     case "in":
       return `(${printExpr(node.input)} ${not}IN (${printList(node.items)}))`;
     case "quantified":
-      return `(${printExpr(node.left)} ${printSymbol(node.name)} ${node.all ? "ALL" : "ANY"} (${printExpr(node.array)}))`;
+      return `(${printExpr(node.left)} ${printSymbol(node)} ${node.all ? "ALL" : "ANY"} (${printExpr(node.array)}))`;
     case "nullif":
       return `NULLIF(${printExpr(node.left)}, ${printExpr(node.right)})`;
     case "coalesce":
@@ -102,7 +102,7 @@ function printList(nodes: readonly ExprNode[]): string {
 }
 
 function printOperator(node: OperatorNode): string {
-  const symbol = printSymbol(node.name);
+  const symbol = printSymbol(node);
   // A space keeps `- -1` from becoming a comment.
   return node.left === null
     ? `(${symbol} ${printExpr(node.right)})`
@@ -110,7 +110,8 @@ function printOperator(node: OperatorNode): string {
 }
 
 /** LIKE and its kin are operators with names of their own; OPERATOR() holds any. */
-function printSymbol(name: string): string {
+function printSymbol({ name, schema }: Pick<OperatorNode, "name" | "schema">): string {
+  if (schema !== undefined) return `OPERATOR(${printName(schema)}.${name})`;
   return /^[-+*/<>=~!@#%^&|`?]+$/.test(name) ? name : `OPERATOR(${name})`;
 }
 
@@ -140,7 +141,8 @@ function printArgument(arg: ArgumentNode): string {
 }
 
 function printSort(node: SortNode): string {
-  const direction = node.using === null ? (node.descending ? " DESC" : "") : ` USING ${printSymbol(node.using)}`;
+  const direction =
+    node.using === null ? (node.descending ? " DESC" : "") : ` USING ${printSymbol({ name: node.using })}`;
   const nulls = node.nullsFirst === null ? "" : node.nullsFirst ? " NULLS FIRST" : " NULLS LAST";
   return printExpr(node.expr) + direction + nulls;
 }

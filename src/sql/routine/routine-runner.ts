@@ -116,7 +116,7 @@ export class RoutineRunner {
   /** Runs a trigger's function: the row that it returns, by the relation's columns. */
   fire(firing: TriggerFiring, outer: ExecContext): TriggerAnswer | Promise<TriggerAnswer> {
     const { calls } = firing.trigger;
-    if (typeof calls === "string") return runSystemTrigger(calls, firing);
+    if (typeof calls === "string") return runSystemTrigger(calls, firing, outer);
     if (typeof calls === "object") return this.runRule(calls, firing, outer);
     const definition = this.functionOf(calls, outer);
     const { settings } = definition;

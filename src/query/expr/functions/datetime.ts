@@ -10,6 +10,7 @@ import {
   daysInMonth,
   HOUR_MICROS,
   MINUTE_MICROS,
+  roundHalfEven,
   roundMicros,
   SECOND_MICROS,
   splitTimestamp,
@@ -242,7 +243,7 @@ function makeTime(hour: number, minute: number, seconds: number): number {
     const spelled = `${hour}:${String(minute).padStart(2, "0")}:${String(seconds).padStart(2, "0")}`;
     throw sqlError("22008", `time field value out of range: ${spelled}`);
   }
-  return hour * HOUR_MICROS + minute * MINUTE_MICROS + Math.round(seconds * SECOND_MICROS);
+  return hour * HOUR_MICROS + minute * MINUTE_MICROS + roundHalfEven(seconds * SECOND_MICROS);
 }
 
 type Parts = [year: number, month: number, day: number, hour: number, minute: number, seconds: number];
@@ -252,9 +253,15 @@ function makeTimestamp(...[year, month, day, hour, minute, seconds]: Parts): num
   return checkedTimestamp(dateMicros(makeDate(year, month, day)) + makeTime(hour, minute, seconds));
 }
 
+/** PostgreSQL counts from 2000, which shows in the last digit. */
+const SECONDS_TO_2000 = 946_684_800;
+
+const fromSeconds = (seconds: number): number =>
+  checkedTimestamp(roundHalfEven((seconds - SECONDS_TO_2000) * SECOND_MICROS) + SECONDS_TO_2000 * SECOND_MICROS);
+
 /** make_interval(years, months, weeks, days, hours, mins, secs); later ones may be left out. */
 function intervalOf(years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0): Interval {
-  const micros = hours * HOUR_MICROS + minutes * MINUTE_MICROS + Math.round(seconds * SECOND_MICROS);
+  const micros = hours * HOUR_MICROS + minutes * MINUTE_MICROS + roundHalfEven(seconds * SECOND_MICROS);
   return makeInterval(years * 12 + months, weeks * 7 + days, micros);
 }
 
@@ -273,7 +280,7 @@ const MAKING: readonly ScalarFunction[] = [
   }),
   ...INTERVAL_PARTS.map((_, i) => fn("make_interval", INTERVAL_PARTS.slice(0, i + 1), INTERVAL, intervalOf)),
   fn("make_interval", [], INTERVAL, () => intervalOf()),
-  fn("to_timestamp", [FLOAT8], TIMESTAMPTZ, (seconds: number) => checkedTimestamp(Math.round(seconds * SECOND_MICROS))),
+  fn("to_timestamp", [FLOAT8], TIMESTAMPTZ, fromSeconds),
   fn("justify_hours", [INTERVAL], INTERVAL, justifyHours),
   fn("justify_days", [INTERVAL], INTERVAL, justifyDays),
   fn("justify_interval", [INTERVAL], INTERVAL, justifyInterval),

@@ -60,6 +60,17 @@ function textVector(context: EvalContext, config: string, text: string): string 
   return builder.finish();
 }
 
+/** Of texts that follow each other as if they were one. */
+export function textsVector(
+  context: Pick<EvalContext, "checkpoint">,
+  config: string,
+  texts: readonly string[],
+): string {
+  const builder = new TsVectorBuilder(config, () => context.checkpoint());
+  for (const text of texts) builder.add(text, 0);
+  return builder.finish();
+}
+
 function jsonVector(context: EvalContext, config: string, document: Json, filter?: Json): string {
   const builder = new TsVectorBuilder(config, () => context.checkpoint());
   const parts = filter === undefined ? isTextPart : jsonFilter(filter.value);

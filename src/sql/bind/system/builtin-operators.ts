@@ -3,6 +3,7 @@ import { OPERATOR_FAMILIES, OPERATORS } from "../../../query/expr/functions/regi
 import type { SqlType } from "../../../values/values.js";
 import { knownTypeOids } from "./builtin-types.js";
 import { CLASS_FACTS, FAMILY_FACTS, FAMILY_FUNCTIONS, FAMILY_OPERATORS, OPERATOR_FACTS } from "./data/operators.js";
+import { madeOperatorRows } from "./made-operators.js";
 import { BTREE_OID, HASH_OID, OWNER_OID, PG_CATALOG_OID, typeOid } from "./relation-facts.js";
 import { recordsOf } from "./shapes.js";
 import { definedRelation, type SystemRow } from "./system-view.js";
@@ -33,7 +34,7 @@ export function* operatorRows(): Iterable<SystemRow> {
   }
 }
 
-const pgOperator = definedRelation("pg_catalog", "pg_operator", none, operatorRows);
+const pgOperator = definedRelation("pg_catalog", "pg_operator", madeOperatorRows, operatorRows);
 
 /** Access methods that indexes can be declared with, and hash, whose families say how values are compared. */
 const METHODS = new Set([403, 405, 783, 2742, 3580, 4000]);

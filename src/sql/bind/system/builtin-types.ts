@@ -4,6 +4,7 @@ import { NAMED_OIDS } from "../../../values/catalog-types.js";
 import { arrayOf, type SqlType } from "../../../values/values.js";
 import { type TypeFacts, typeFacts, typeFactsByName } from "./builtin-facts.js";
 import { CAST_FACTS } from "./data/types.js";
+import { madeCastRows } from "./made-operators.js";
 import { INFORMATION_SCHEMA_OID, OWNER_OID, PG_CATALOG_OID } from "./relation-facts.js";
 import { recordsOf, systemShapes } from "./shapes.js";
 import { definedRelation, type SystemRow } from "./system-view.js";
@@ -106,7 +107,7 @@ export function* castRows(): Iterable<SystemRow> {
   }
 }
 
-const pgCast = definedRelation("pg_catalog", "pg_cast", () => [], castRows);
+const pgCast = definedRelation("pg_catalog", "pg_cast", madeCastRows, castRows);
 
 const localeOf = (name: string) => {
   const locale = name === "POSIX" ? name : "C";

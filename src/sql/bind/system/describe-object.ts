@@ -5,9 +5,9 @@ import { quoteIdentifier } from "../../../query/expr/print.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import type { Value } from "../../../values/values.js";
 import { catalogIndex, relationOfOid } from "./catalog-index.js";
-import { functionText, relationText, schemaName, typeText } from "./object-names.js";
+import { functionText, NAME_OF, relationText, schemaName, typeText } from "./object-names.js";
 import { BUILT_IN_EXTENSION_OID } from "./pg-server.js";
-import { columnNumbered, hashedOid, LANGUAGE_OIDS } from "./relation-facts.js";
+import { columnNumbered, hashedOid, LANGUAGE_OIDS, typeOid } from "./relation-facts.js";
 import { shapeOfOid } from "./shapes.js";
 import type { SystemView } from "./system-view.js";
 
@@ -40,6 +40,13 @@ const DESCRIBE: Readonly<Record<string, (view: SystemView, oid: number, part: nu
   pg_class: describeRelation,
   pg_proc: (view, oid) => `function ${functionText(view, oid, true)}`,
   pg_type: (view, oid) => `type ${typeText(view, oid, null)}`,
+  pg_operator: (view, oid) => `operator ${NAME_OF.regoperator(view, oid)}`,
+  pg_cast: (view, oid) => {
+    const cast = view.catalog.casts().find(({ id }) => oidOfId(id) === oid);
+    if (cast === undefined) return null;
+    const [source, target] = [cast.source, cast.target].map((type) => typeText(view, typeOid(type), null));
+    return `cast from ${source} to ${target}`;
+  },
   pg_namespace: (view, oid) => {
     const name = schemaName(view, oid);
     return name === null ? null : `schema ${quoteIdentifier(name)}`;

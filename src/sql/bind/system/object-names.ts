@@ -1,7 +1,8 @@
 /** Objects of the catalog by name, and their names by OID: what regclass, regtype and the like read and print. */
 import { type CatalogView, DEFAULT_SCHEMA } from "../../../catalog/catalog-view.js";
-import { sameInputs } from "../../../catalog/function.js";
+import { type RoutineType, sameInputs } from "../../../catalog/function.js";
 import { referredId, replaceReferences } from "../../../catalog/object-reference.js";
+import type { OperatorDef } from "../../../catalog/operator.js";
 import { parseRelationName } from "../../../catalog/relation-names.js";
 import { sqlTypeOf } from "../../../catalog/type.js";
 import { sqlError } from "../../../protocol/errors.js";
@@ -189,9 +190,14 @@ export function argumentOids({ catalog }: Pick<SystemView, "catalog">, oid: numb
   const own = catalogIndex(catalog).functions.get(oid);
   if (own === undefined) return functionFacts().get(oid)?.args ?? [];
   const inputs = own.parameters.filter(({ mode }) => mode !== "out" && mode !== "table");
-  return inputs.map(
-    ({ type }) => typeFactsByName().get(type.polymorphic ?? type.name ?? "")?.oid ?? typeOid(type.type),
-  );
+  return inputs.map(({ type }) => routineTypeOid(type));
+}
+
+/** Of a type as functions and operators declare it. */
+export function routineTypeOid({ type, relationId, polymorphic, name }: RoutineType): number {
+  if (relationId !== undefined) return oidOfId(relationId, 2);
+  const pseudo = polymorphic ?? name;
+  return (pseudo === undefined ? undefined : typeFactsByName().get(pseudo)?.oid) ?? typeOid(type);
 }
 
 /** The function of that name that takes these types, or else the first of the name; 0: there is none. */
@@ -226,6 +232,11 @@ export function shownNames(
   text: string,
 ): string {
   return replaceReferences(withRelationNames(text, catalog, searchPath), (id, name) => {
+    const operator = catalog.operatorById(id);
+    if (operator !== null) {
+      const isVisible = searchPath.includes(operator.schema);
+      return isVisible ? operator.name : `OPERATOR(${quoteIdentifier(operator.schema)}.${operator.name})`;
+    }
     const fn = catalog.functionById(id);
     const found = fn ?? catalog.typeById(id) ?? catalog.tableById(id);
     if (found === null) return name;
@@ -270,20 +281,35 @@ function operatorNames(): ReadonlyMap<number, OperatorName> {
   return operators;
 }
 
+/** Of an operator that a statement made. */
+const ownOperator = ({ name, left, right }: OperatorDef): OperatorName => {
+  return { name, left: left === null ? 0 : routineTypeOid(left), right: routineTypeOid(right) };
+};
+
 function operatorText(view: SystemView, oid: number, withTypes: boolean): string {
-  const found = operatorNames().get(oid);
+  const own = view.catalog.operators().find(({ id }) => oidOfId(id) === oid);
+  const found = own === undefined ? operatorNames().get(oid) : ownOperator(own);
   if (found === undefined) return String(oid);
   const side = (type: number) => (type === 0 ? "NONE" : typeText(view, type, null));
-  return withTypes ? `${found.name}(${side(found.left)},${side(found.right)})` : found.name;
+  const isHidden = own !== undefined && !view.searchPath.includes(own.schema);
+  const name = isHidden ? `${quoteIdentifier(own.schema)}.${found.name}` : found.name;
+  return withTypes ? `${name}(${side(found.left)},${side(found.right)})` : name;
 }
 
 function operatorNamed(view: SystemView, text: string): number | null {
-  const found = /^(?:pg_catalog\.)?([^()\s]+)\s*(?:\((.*),(.*)\))?$/.exec(text.trim());
+  const found = /^(?:("?\w+"?)\.)?([^()\s\w]+)\s*(?:\((.*),(.*)\))?$/.exec(text.trim());
   if (found === null) return null;
+  const [, qualifier, symbol, first, second] = found;
+  const schema = qualifier === undefined ? null : parseRelationName(qualifier).name;
   const side = (type: string) => (/^\s*none\s*$/i.test(type) ? 0 : typeOidNamed(view, type));
-  const all = [...operatorNames()].filter(([, { name }]) => name === found[1]);
-  if (found[2] === undefined) return all.length === 1 ? all[0]![0] : null;
-  const [left, right] = [side(found[2]), side(found[3]!)];
+  const builtIn = schema === null || schema === "pg_catalog" ? [...operatorNames()] : [];
+  const own = view.catalog
+    .operatorsNamed(symbol!)
+    .filter((operator) => (schema === null ? view.searchPath.includes(operator.schema) : operator.schema === schema))
+    .map((operator) => [oidOfId(operator.id), ownOperator(operator)] as const);
+  const all = [...builtIn.filter(([, { name }]) => name === symbol), ...own];
+  if (first === undefined) return all.length === 1 ? all[0]![0] : null;
+  const [left, right] = [side(first), side(second!)];
   return all.find(([, operator]) => operator.left === left && operator.right === right)?.[0] ?? null;
 }
 
@@ -372,5 +398,7 @@ export function existingOid(type: NamedOid, view: SystemView, text: string): num
 const parseNameOrText = (text: string) => (/^[\w".]+$/.test(text) ? parseRelationName(text).name : text);
 
 /** As the type prints an OID. */
-export const nameOfOid = (type: NamedOid, view: SystemView, oid: number): string =>
-  oid === 0 ? "-" : NAME_OF[type](view, oid);
+export function nameOfOid(type: NamedOid, view: SystemView, oid: number): string {
+  if (oid !== 0) return NAME_OF[type](view, oid);
+  return type === "regoper" || type === "regoperator" ? "0" : "-";
+}

@@ -3,6 +3,7 @@ import type { CatalogView } from "../../../catalog/catalog-view.js";
 import { keptBody } from "../../../catalog/function.js";
 import { functionsOf, type ViewQuery } from "../../../catalog/kept-query.js";
 import { referencesIn } from "../../../catalog/object-reference.js";
+import { computesOf, typesOf } from "../../../catalog/operator.js";
 import { parseRelationName } from "../../../catalog/relation-names.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { builtInDescriptions } from "./built-in-descriptions.js";
@@ -62,6 +63,8 @@ function* describe(catalog: CatalogView): Iterable<Description> {
     for (const { id, comment } of extendedStatistics) yield* of("pg_statistic_ext", oidOfId(id), comment);
   }
   for (const { id, comment } of catalog.functions()) yield* of("pg_proc", oidOfId(id), comment);
+  for (const { id, comment } of catalog.operators()) yield* of("pg_operator", oidOfId(id), comment);
+  for (const { id, comment } of catalog.casts()) yield* of("pg_cast", oidOfId(id), comment);
   for (const { id, comment, columns } of catalog.views()) {
     yield* of("pg_class", oidOfId(id), comment);
     for (const [i, column] of columns.entries()) yield* of("pg_class", oidOfId(id), column.comment, i + 1);
@@ -180,6 +183,14 @@ function* otherDependencies(view: DefinedView, at: At): Iterable<readonly [Syste
     const kept = keptBody(fn);
     if (kept !== null) yield* queryDependencies(kept, own, view, at);
   }
+  for (const definition of [...catalog.operators(), ...catalog.casts()]) {
+    const own = at("source" in definition ? "pg_cast" : "pg_operator", oidOfId(definition.id));
+    if ("schema" in definition) yield [own, at("pg_namespace", schemaOid(definition.schema, view)), "n"];
+    const computes = computesOf(definition);
+    if (computes !== null && "id" in computes) yield [own, at("pg_proc", oidOfId(computes.id)), "n"];
+    for (const { user } of typesOf(definition))
+      if (user !== undefined) yield [own, at("pg_type", oidOfId(user.id)), "n"];
+  }
   for (const type of catalog.types()) {
     const own = at("pg_type", oidOfId(type.id));
     yield [own, at("pg_namespace", schemaOid(type.schema, view)), "n"];
@@ -193,6 +204,12 @@ function* otherDependencies(view: DefinedView, at: At): Iterable<readonly [Syste
   }
 }
 
+/** The relation that lists what a text names. */
+function relationOf(id: number, catalog: CatalogView): string {
+  if (catalog.functionById(id) !== null) return "pg_proc";
+  return catalog.operatorById(id) === null ? "pg_type" : "pg_operator";
+}
+
 /** What an expression names. */
 function* textDependencies(
   sql: string | null | undefined,
@@ -202,7 +219,7 @@ function* textDependencies(
 ): Iterable<readonly [SystemRow, SystemRow, string]> {
   if (!sql) return;
   for (const id of new Set(referencesIn(sql))) {
-    yield [own, at(catalog.functionById(id) === null ? "pg_type" : "pg_proc", oidOfId(id)), "n"];
+    yield [own, at(relationOf(id, catalog), oidOfId(id)), "n"];
   }
   for (const [, oid] of sql.matchAll(/\('(\d+)'\)::regclass/g)) yield [own, at("pg_class", Number(oid)), "n"];
 }
@@ -214,7 +231,7 @@ function* queryDependencies(
   at: At,
 ): Iterable<readonly [SystemRow, SystemRow, string]> {
   for (const id of new Set(functionsOf(query))) {
-    yield [rule, at(catalog.functionById(id) === null ? "pg_type" : "pg_proc", oidOfId(id)), "n"];
+    yield [rule, at(relationOf(id, catalog), oidOfId(id)), "n"];
   }
   for (const { kind, id, columns } of query.relations) {
     const table = kind === "table" ? catalog.tableById(id) : null;

@@ -1,22 +1,16 @@
 /** pg_proc: the built-in functions, and those that statements made. */
-import { inputsOf, outputsOf, type RoutineType } from "../../../catalog/function.js";
+import { inputsOf, outputsOf } from "../../../catalog/function.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { catalogVector } from "../../../values/catalog-types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import { RECORD, type Value } from "../../../values/values.js";
-import { typeFactsByName } from "./builtin-facts.js";
 import { builtInFunctionRows } from "./builtin-functions.js";
+import { routineTypeOid } from "./object-names.js";
 import { LANGUAGE_OIDS, OWNER_OID, schemaOid, typeOid } from "./relation-facts.js";
 import { definedRelation } from "./system-view.js";
 
 const KINDS = { function: "f", procedure: "p", aggregate: "a" } as const;
 const MODES = { in: "i", out: "o", inout: "b", variadic: "v", table: "t" } as const;
-
-function oidOf({ type, relationId, polymorphic, name }: RoutineType): number {
-  if (relationId !== undefined) return oidOfId(relationId, 2);
-  const pseudo = polymorphic ?? name;
-  return (pseudo === undefined ? undefined : typeFactsByName().get(pseudo)?.oid) ?? typeOid(type);
-}
 
 export const PG_PROC = definedRelation(
   "pg_catalog",
@@ -45,10 +39,10 @@ export const PG_PROC = definedRelation(
         proparallel: (fn.parallel ?? "unsafe")[0]!,
         pronargs: inputs.length,
         pronargdefaults: inputs.filter(({ defaultSql }) => defaultSql !== null).length,
-        prorettype: oidOf(fn.returns),
-        proargtypes: catalogVector(inputs.map(({ type }) => oidOf(type))),
+        prorettype: routineTypeOid(fn.returns),
+        proargtypes: catalogVector(inputs.map(({ type }) => routineTypeOid(type))),
         ...(outputsOf(fn).length > 0 && {
-          proallargtypes: list(fn.parameters.map(({ type }) => oidOf(type))),
+          proallargtypes: list(fn.parameters.map(({ type }) => routineTypeOid(type))),
           proargmodes: list(fn.parameters.map(({ mode }) => MODES[mode])),
         }),
         ...(named && { proargnames: list(fn.parameters.map(({ name }) => name ?? "")) }),
