@@ -64,3 +64,20 @@ t.test("a key that has lost something needs the row", async (t) => {
   t.notMatch((await database.exec(`EXPLAIN ${sql}`)).rows.join("\n"), /Only/);
   t.same((await database.exec(sql)).rows, [["2.5000000000000000"]]);
 });
+
+t.test("who needs few rows has few read", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  await database.exec("CREATE TABLE e (id int PRIMARY KEY, of int, at int)");
+  await database.exec("INSERT INTO e SELECT i, i % 10, i * 7 % 1000 FROM generate_series(1, 1000) i");
+  await database.exec("CREATE INDEX e_at ON e (of, at)");
+  const read = async (sql: string): Promise<number[]> => {
+    const plan = (await database.exec(`EXPLAIN (ANALYZE, COSTS OFF) ${sql}`)).rows.join("\n");
+    return [...plan.matchAll(/Index Only Scan[^\n]*?rows=(\d+)/g)].map(([, rows]) => Number(rows));
+  };
+  const newest = "SELECT at FROM e WHERE of = g.i ORDER BY at DESC";
+  t.same(await read(`SELECT * FROM generate_series(0, 9) g(i), LATERAL (${newest} LIMIT 3) x`), [3], "each time");
+  t.same(await read("SELECT at FROM e WHERE of = 3 ORDER BY at LIMIT 4 OFFSET 2"), [6]);
+  t.same(await read("SELECT at FROM e WHERE of = 3 ORDER BY at OFFSET 90"), [100]);
+  t.same(await read("SELECT at FROM e WHERE of = 3 ORDER BY at LIMIT 0"), []);
+});

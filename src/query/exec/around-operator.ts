@@ -15,6 +15,10 @@ export abstract class AroundOperator implements Operator {
     this.operator.acceptChunks?.();
   }
 
+  expectRows(rows: number): void {
+    this.operator.expectRows?.(rows);
+  }
+
   acceptBound(bound: SegmentBound): void {
     this.operator.acceptBound?.(bound);
   }

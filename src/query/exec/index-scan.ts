@@ -100,6 +100,10 @@ class IndexScanOperator implements Operator {
     this.handsOutChunks = true;
   }
 
+  expectRows(rows: number): void {
+    this.size = Math.max(1, Math.min(this.size, rows));
+  }
+
   next(): Pulled {
     const { context } = this;
     if (this.stretch !== null) return after(this.stretch.next(), this.fromStretch);

@@ -35,7 +35,9 @@ export class LimitOperator implements Operator {
     private remaining: number,
     private toSkip: number,
     private readonly input: Operator,
-  ) {}
+  ) {
+    input.expectRows?.(remaining + toSkip);
+  }
 
   next(): Pulled {
     return this.remaining <= 0 ? null : pull(this.input, this.step);

@@ -36,6 +36,8 @@ export interface Operator {
    * `next`. Absent: it never makes any.
    */
   acceptChunks?(): void;
+  /** The consumer is likely to read so many rows and no more. Called before the first `next`. Absent: more are read. */
+  expectRows?(rows: number): void;
   /** The consumer has no use for some rows. Called before the first `next`. Absent: they come all the same. */
   acceptBound?(bound: SegmentBound): void;
   /**

@@ -63,6 +63,10 @@ class ProjectOperator implements Operator {
     for (const { chunkExpr } of this.outputs) this.chunkExprs.push(chunkExpr === null ? null : chunkExpr());
   }
 
+  expectRows(rows: number): void {
+    this.input.expectRows?.(rows);
+  }
+
   /** Where an expression is computed, it is for all rows: one of them may end the statement. */
   acceptBound(bound: SegmentBound): void {
     if (this.outputs.every(({ slot }) => slot >= 0)) {

@@ -122,6 +122,10 @@ class ScanOperator implements Operator {
     this.handsOutChunks = true;
   }
 
+  expectRows(rows: number): void {
+    this.size = Math.max(1, Math.min(this.size, rows));
+  }
+
   acceptBound(bound: SegmentBound): void {
     this.bound = bound;
   }

@@ -118,9 +118,16 @@ function keepOutcome(expr: SubqueryExpr, context: ExecContext, outcome: Subquery
   if ("values" in outcome) statement.reserve(sumOfBytes(outcome.values, outcome.values.length));
 }
 
+/** Of a scalar subquery two rows are an error. */
+function openFor(expr: SubqueryExpr, context: ExecContext): Operator {
+  const operator = programs.get(expr)!.open(context);
+  if (expr.form === "exists" || expr.form === "scalar") operator.expectRows?.(expr.form === "exists" ? 1 : 2);
+  return operator;
+}
+
 function collect(expr: SubqueryExpr, context: ExecContext): SubqueryOutcome | Promise<SubqueryOutcome> {
   const rows = new SubqueryRows(expr);
-  const operator = programs.get(expr)!.open(context);
+  const operator = openFor(expr, context);
   let pending = false;
   try {
     for (;;) {
@@ -155,7 +162,7 @@ async function collectLater(
 
 function collectNow(expr: SubqueryExpr, context: ExecContext): readonly Value[] {
   const rows = new SubqueryRows(expr);
-  const operator = programs.get(expr)!.open(uninterrupted(context));
+  const operator = openFor(expr, uninterrupted(context));
   try {
     for (;;) {
       const batch = operator.next();

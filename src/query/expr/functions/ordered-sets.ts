@@ -92,20 +92,30 @@ export const ORDERED_SETS: readonly AggregateFunction[] = [
 
 const known = (type: SqlType) => (type.name === "unknown" ? TEXT : type);
 
-/** The most frequent value; of several the first in the order. */
+interface ModeState {
+  best: Value;
+  bestCount: number;
+  /** The value that came last, and how often it has come. */
+  last: Value;
+  count: number;
+}
+
+/** The most frequent value; of several the first in the order. It is found as the sorted values come. */
 function mode(type: SqlType): AggregateFunction {
   const compare = comparatorOf(type);
-  return orderedSet("mode", [type], type, (values) => {
-    let best = values[0]!;
-    let bestCount = 0;
-    let count = 0;
-    for (let i = 0; i < values.length; i++) {
-      count = i > 0 && compare(values[i]!, values[i - 1]!) === 0 ? count + 1 : 1;
-      if (count <= bestCount) continue;
-      bestCount = count;
-      best = values[i]!;
-    }
-    return best;
+  return Object.freeze({
+    ...{ name: "mode", args: [type], returns: type, strict: true, directArgs: 0 },
+    init: (): ModeState => ({ best: null, bestCount: 0, last: null, count: 0 }),
+    step(state: ModeState, value: Value) {
+      state.count = state.count > 0 && compare(value, state.last) === 0 ? state.count + 1 : 1;
+      state.last = value;
+      if (state.count > state.bestCount) {
+        state.bestCount = state.count;
+        state.best = value;
+      }
+      return state;
+    },
+    result: ({ best }: ModeState) => best,
   });
 }
 
