@@ -29,6 +29,7 @@ export function parseJson(text: string): unknown {
     throw sqlError("22P02", "invalid input syntax for type json", { detail: `There is ${jsonFaultOf(text)}.` });
   }
   refuseNul(text);
+  refuseHalves(text);
   return INEXACT.test(text) ? parseExactly(text) : value;
 }
 
@@ -38,6 +39,23 @@ export function refuseNul(text: string): void {
     throw sqlError("22P05", "unsupported Unicode escape sequence", { detail: "\\u0000 cannot be converted to text." });
   }
 }
+
+/** Throws 22P02 where escapes of the JSON text are half of a surrogate pair, which no text can hold. */
+function refuseHalves(text: string): void {
+  if (!/\\u[dD][89a-fA-F]/.test(text)) return;
+  for (const [token] of text.matchAll(TOKENS)) {
+    const half = token.startsWith('"') ? HALF.exec(JSON.parse(token) as string) : null;
+    if (half === null) continue;
+    const isDouble = /^[\ud800-\udbff]{2}/.test(half[0]);
+    const detail = isDouble
+      ? "Unicode high surrogate must not follow a high surrogate."
+      : "Unicode low surrogate must follow a high surrogate.";
+    throw sqlError("22P02", "invalid input syntax for type json", { detail });
+  }
+}
+
+/** A half of a surrogate pair without the other, and what follows it. */
+const HALF = /(?:[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]).?/s;
 
 /** Checks a `json` value, which keeps its text. */
 export function checkJson(text: string): unknown {

@@ -91,6 +91,22 @@ t.test("tsvector_update_trigger", (t) =>
   ]),
 );
 
+t.test("constants of bits, and halves of surrogate pairs in jsonb", (t) =>
+  checkStatements(t, [
+    ["select bit '101', '101'::bit, bit(2) '101', bit '101' || bit '1', bit 'x1f'", ["101|1|10|1011|00011111"]],
+    ["select bit '12'", '22P02 "2" is not a valid binary digit'],
+    ["create table b (a bit(3) default bit '101', c bit(4) default '1001')"],
+    ["select '1001'::\"bit\", pg_get_expr(adbin, adrelid) from pg_attrdef where adnum = 2", ["1001|'1001'::\"bit\""]],
+    ["insert into b default values"],
+    ["select a from b", ["101"]],
+    ["select textcat('a', 'b')", ["ab"]],
+    [String.raw`select jsonb '"\ud83d\ude04"' #>> '{}'`, ["😄"]],
+    [String.raw`select jsonb '"\ud83d\ud83d"'`, "22P02 invalid input syntax for type json"],
+    [String.raw`select jsonb '{"\ude04": 1}'`, "22P02 invalid input syntax for type json"],
+    [String.raw`select jsonb '"\\ud83d"' #>> '{}'`, [String.raw`\ud83d`]],
+  ]),
+);
+
 t.test("send functions", (t) => {
   const sent = (name: string, value: unknown): string => {
     const { apply } = SEND_FUNCTIONS.find((fn) => fn.name === name)!;

@@ -151,6 +151,11 @@ export function displayName(type: SqlType): string {
   return name;
 }
 
+/** The same where a text is read again: the word bit alone would be bit(1). */
+export function castName(type: SqlType): string {
+  return displayName(type).replace(/^bit(?=$|\[)/, '"bit"');
+}
+
 function scalarName(type: SqlType): string {
   if (type.user !== undefined) return userTypeName(type.user);
   if (type.typeName !== undefined) return type.typeName;

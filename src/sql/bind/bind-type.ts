@@ -6,7 +6,7 @@ import { sqlError } from "../../protocol/errors.js";
 import { isBuiltInType, typeFromName } from "../../query/expr/type-spellings.js";
 import { displayName } from "../../query/expr/types.js";
 import { INFORMATION_TYPES } from "../../values/catalog-types.js";
-import { arrayOf, recordOf, type SqlType } from "../../values/values.js";
+import { arrayOf, BIT, recordOf, type SqlType } from "../../values/values.js";
 import type { TypeNode } from "../parse/ast-query.js";
 import type { Binding } from "./binding.js";
 import type { BindEnvironment, Noted } from "./bound-statement.js";
@@ -38,6 +38,8 @@ export function bindType(node: TypeNode, { env, noted }: Binding): SqlType {
     if (modifier.kind === "string") return wholeNumber(modifier.value, position);
     throw sqlError("42601", "type modifiers must be simple constants or identifiers", { position });
   });
+  // The grammar gives the word bit its length of one; in quotes it is of any.
+  if (node.name === "bit" && modifiers.length === 0) return node.arrayDimensions > 0 ? arrayOf(BIT) : BIT;
   if (node.name === "interval" && modifiers.length === 1 && modifiers[0] === INTERVAL_FULL_RANGE) modifiers.pop();
   return withPosition(position, () => typeFromName(node.name, modifiers, node.arrayDimensions));
 }

@@ -52,12 +52,13 @@ const EXPRESSIONS: { [K in Tag]?: (node: NodeOf<K>, c: Conversion) => ExprNode }
     args: c.exprs(node.args),
     position: c.position(node.location),
   }),
-  TypeCast: (node, c) => ({
-    kind: "cast",
-    input: c.expr(node.arg!),
-    type: convertType(node.typeName!, c),
-    position: c.position(node.location),
-  }),
+  TypeCast: (node, c) =>
+    bitConstant(node, c) ?? {
+      kind: "cast",
+      input: c.expr(node.arg!),
+      type: convertType(node.typeName!, c),
+      position: c.position(node.location),
+    },
   CollateClause: (node, c) => ({
     kind: "collate",
     input: c.expr(node.arg!),
@@ -265,6 +266,16 @@ function functionCall(node: FuncCall, c: Conversion): ExprNode {
     over: node.over === undefined ? null : convertWindow(node.over, c),
     position: c.position(node.location),
   };
+}
+
+/** `bit '101'` has as many bits as are written, while the type `bit` alone has one. Null: another cast. */
+function bitConstant({ arg, typeName }: NodeOf<"TypeCast">, c: Conversion): ExprNode | null {
+  if (typeName?.typmods !== undefined || strings(typeName?.names).join(".") !== "pg_catalog.bit") return null;
+  if (typeName?.arrayBounds !== undefined || arg === undefined || !("A_Const" in arg)) return null;
+  const { sval, location } = arg.A_Const;
+  if (sval === undefined) return null;
+  const text = sval.sval ?? "";
+  return { kind: "bits", text: /^[bx]/i.test(text) ? text.toLowerCase() : `b${text}`, position: c.position(location) };
 }
 
 /** The grammar writes its own functions and types as `pg_catalog.name`. */

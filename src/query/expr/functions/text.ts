@@ -416,6 +416,7 @@ const PARTS: readonly ScalarFunction[] = [
   fn("overlay", [TEXT, TEXT, INT4], TEXT, overlay),
   fn("overlay", [TEXT, TEXT, INT4, INT4], TEXT, overlay),
   fn("left", [TEXT, INT4], TEXT, left, { nanosPerUnit: 1 }),
+  fn("textcat", [TEXT, TEXT], TEXT, joined, { nanosPerUnit: 0 }),
   fn("right", [TEXT, INT4], TEXT, right, { nanosPerUnit: 1 }),
   fn("split_part", [TEXT, TEXT, INT4], TEXT, splitPart),
   fn("starts_with", [TEXT, TEXT], BOOL, (text: string, start: string) => text.startsWith(start), { nanosPerUnit: 0 }),

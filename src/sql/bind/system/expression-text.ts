@@ -3,7 +3,7 @@
  */
 import { referenceTo } from "../../../catalog/object-reference.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
-import { displayName, typeOfModifier } from "../../../query/expr/types.js";
+import { castName, typeOfModifier } from "../../../query/expr/types.js";
 import type { SqlType } from "../../../values/values.js";
 import { relationNamed, relationText, shownNames } from "./object-names.js";
 import { withoutParentheses } from "./sql-parentheses.js";
@@ -28,7 +28,7 @@ export function defaultText(sql: string, type: SqlType): string {
 /** Types that statements made by their ids, as in all that is kept. */
 function exactName(type: SqlType): string {
   const user = type.user ?? type.element?.user;
-  if (user === undefined) return displayName(type);
+  if (user === undefined) return castName(type);
   return `${referenceTo(user.id)}.${quoteIdentifier(user.name)}${type.user === undefined ? "[]" : ""}`;
 }
 
