@@ -41,8 +41,8 @@ export function segmentFilterOf(
     const number = test !== null && vector?.kind === "number" ? (test.bounds?.(vector, context) ?? null) : null;
     if (number === null) {
       const last = lastKernel(conjunct, vectors, context);
-      if (last === null) rest.push(conjunct);
-      else later.push(last);
+      if (last !== null) later.push(last);
+      else if (!conjunct.isImplied) rest.push(conjunct);
     } else addTest(tests, slot, number);
   }
   for (const [slot, list] of tests) {

@@ -25,6 +25,8 @@ export interface Conjunct {
   readonly slots: readonly number[];
   readonly pair: PairTest | null;
   readonly computed: ComputedTest | null;
+  /** Another one says it, too: where no kernel can ask it, it is left out. */
+  readonly isImplied: boolean;
 }
 
 /** What a scan asks of the columns of segments. */
@@ -67,7 +69,8 @@ export function compileSegmentScan(plan: ScanPlan, rows: RowDecoderProgram): Seg
 
 export function compileSegmentTests(plan: Pick<ScanPlan, "columns" | "filter">): SegmentTests {
   const slotOf = slotsOf(plan.columns);
-  const conditions = conjunctsOf(plan.filter).flatMap((expr) => [...weakerTests(expr), expr]);
+  const whole = conjunctsOf(plan.filter);
+  const conditions = whole.flatMap((expr) => [...weakerTests(expr), expr]);
   const conjuncts: Conjunct[] = conditions.map((expr) => {
     const test = vectorTestOf(expr);
     return {
@@ -77,6 +80,7 @@ export function compileSegmentTests(plan: Pick<ScanPlan, "columns" | "filter">):
       slots: [...columnsOf(expr)].map(slotOf).filter((slot) => slot >= 0),
       pair: pairTestOf(expr, slotOf),
       computed: computedTestOf(expr, slotOf),
+      isImplied: !whole.includes(expr),
     };
   });
   const mayFail =
@@ -86,13 +90,16 @@ export function compileSegmentTests(plan: Pick<ScanPlan, "columns" | "filter">):
   return { conjuncts, tested, mayFail };
 }
 
+/** Of more, asking each value of a column would take as long as asking the rows. */
+const ARMS_MAX = 16;
+
 /**
  * What an OR over several columns asks of single ones, as tests of columns that come first and leave it few rows:
  *
  *   (a = 1 AND b < 5) OR (a = 2 AND c)   ⇒   a = 1 OR a = 2
  */
 function weakerTests(expr: Expr): readonly Expr[] {
-  if (expr.kind !== "or") return [];
+  if (expr.kind !== "or" || expr.args.length > ARMS_MAX) return [];
   const columns = columnsOf(expr);
   if (columns.size < 2) return [];
   const arms = expr.args.map((arm) => conjunctsOf(arm));
