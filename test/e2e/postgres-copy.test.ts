@@ -142,6 +142,11 @@ t.test("generated columns are left out; identity columns take values; a change n
     t.equal(copied(await client.ask("COPY (SELECT * FROM numbered ORDER BY n) TO STDOUT")), "1\ty\n100\tx\n");
     const refused = await client.ask("COPY (INSERT INTO numbered (s) VALUES ('z')) TO STDOUT");
     t.match(fieldsOf(refused[0]!), { C: "0A000", M: "COPY query must have a RETURNING clause" });
+    for (const into of ["SELECT 1 AS a INTO made", "SELECT 1 AS a INTO made UNION SELECT 2"]) {
+      const answer = await client.ask(`COPY (${into}) TO STDOUT`);
+      t.match(fieldsOf(answer[0]!), { C: "0A000", M: "COPY (SELECT INTO) is not supported" });
+    }
+    t.match(fieldsOf((await client.ask("SELECT * FROM made"))[0]!), { C: "42P01" });
     const given = await client.ask("COPY (INSERT INTO numbered (s) VALUES ('z') RETURNING s) TO STDOUT");
     t.equal(copied(given), "z\n");
   }),

@@ -34,9 +34,15 @@ interface RawOption {
   readonly DefElem: { readonly defname: string; readonly arg?: Readonly<Record<string, Record<string, unknown>>> };
 }
 
+/** INTO stands in the first of the queries that UNION and the like put together. */
+interface RawSelect {
+  readonly intoClause?: unknown;
+  readonly larg?: RawSelect;
+}
+
 interface RawCopy {
   readonly relation?: { readonly schemaname?: string; readonly relname: string };
-  readonly query?: unknown;
+  readonly query?: { readonly SelectStmt?: RawSelect };
   readonly attlist?: readonly { readonly String: { readonly sval: string } }[];
   readonly is_from?: boolean;
   readonly is_program?: boolean;
@@ -56,6 +62,7 @@ export function parseCopy(text: string): CopyStatement | null {
       hint: "Use psql's \\copy, or COPY … FROM STDIN.",
     });
   }
+  if (hasInto(raw.query)) throw sqlError("0A000", "COPY (SELECT INTO) is not supported");
   const options = new Map<string, OptionValue>();
   for (const { DefElem } of raw.options ?? []) {
     if (options.has(DefElem.defname)) throw sqlError("42601", "conflicting or redundant options");
@@ -71,6 +78,12 @@ export function parseCopy(text: string): CopyStatement | null {
     where: raw.whereClause === undefined ? null : conditionIn(text),
     ...styleOf(options, format, direction),
   };
+}
+
+function hasInto(query: RawCopy["query"]): boolean {
+  for (let part = query?.SelectStmt; part !== undefined; part = part.larg)
+    if (part.intoClause !== undefined) return true;
+  return false;
 }
 
 function rawCopy(text: string): RawCopy | null {
