@@ -116,6 +116,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     normal: new DeadlineQueue(config.server.requestTimeout * 1000),
     slow: new DeadlineQueue(config.server.longRequestTimeout * 1000),
   };
+  let sockets: Sockets | null = null;
+  const doors: OpenDoor[] = [];
+  /** Connections that last longer than a request. */
+  const forget = (gone: (identity: Identity) => boolean): void => {
+    sockets?.forget(({ identity }) => gone(identity));
+    sockets?.services.liveReplies.forget(({ identity }) => gone(identity));
+    for (const door of doors) door.forget(gone);
+  };
+  /** Null while it starts. What other nodes say of identities comes all the same. */
+  let started: ActorPool | null = null;
   const pool = await ActorPool.start({
     actors,
     partitions,
@@ -143,21 +153,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
           if (entry.running !== null && isAbout(change, entry.running)) entry.end("disowned");
         }
       }
-      pool.identityEnded(change);
+      started?.identityEnded(change);
     },
     directoryRestarted: () => {
       admission.forgetAll();
       forget(() => true);
     },
   });
-  let sockets: Sockets | null = null;
-  const doors: OpenDoor[] = [];
-  /** Connections that last longer than a request. */
-  const forget = (gone: (identity: Identity) => boolean): void => {
-    sockets?.forget(({ identity }) => gone(identity));
-    sockets?.services.liveReplies.forget(({ identity }) => gone(identity));
-    for (const door of doors) door.forget(gone);
-  };
+  started = pool;
   const shutdownMs = config.server.shutdownTimeout * 1000;
   try {
     const assembled = assemble(options, clock, pool, admission, { limiter, refusals }, traces, deadlines);

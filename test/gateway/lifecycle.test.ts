@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import t from "tap";
 import { startGateway } from "../../src/gateway/gateway.js";
+import type { PartitionRoutes } from "../../src/gateway/partition-routes.js";
 import { REPLY_DISCARD } from "../../src/protocol/frames.js";
 import { type Behaviour, FakeActor } from "./fake-actor.js";
 import { FakeClock } from "./fake-clock.js";
@@ -181,6 +182,29 @@ t.test("without partition 0 the gateway does not start", async (t) => {
   });
   await t.rejects(started, { message: /Partition 0 cannot start: no such directory/ });
   t.match(spawned[1]!.messages, [{ kind: "close" }], "the others are closed again");
+});
+
+t.test("what other nodes say while the actors start breaks nothing", async (t) => {
+  const routes: Pick<PartitionRoutes, "bind" | "ended" | "opened" | "linkOf" | "threadEnded"> = {
+    bind(actors) {
+      this.linkOf = actors.localLinkOf;
+      actors.directoryLost();
+      actors.identityChanged({ kind: "user", userId: "user-alice", ended: true, version: 2 });
+      actors.identityChanged({ kind: "all", version: 3 });
+    },
+    linkOf: () => t.fail("it is bound first") as never,
+    opened: () => undefined,
+    ended: () => undefined,
+    threadEnded: () => undefined,
+  };
+  const gateway = await startGateway({
+    ...{ startInference: () => undefined, config: gatewayConfig(), secret: SECRET, version: "1" },
+    ...{ logger: memoryLogger().logger, clock: new FakeClock(), actors: 1, partitions: 1 },
+    routes: routes as PartitionRoutes,
+    spawn: (actor) => new FakeActor(actor, knowsAlice),
+  });
+  t.ok(gateway.port > 0);
+  await gateway.close();
 });
 
 t.test("an address that is taken is said", async (t) => {
