@@ -71,6 +71,12 @@ export function accessFor(scan: ScanPlan): Plan {
   return best === null ? scan : planOf(scan, best);
 }
 
+/** One stretch of the index, with what the conditions say of where it begins and ends; else all of it. */
+export function rangeOf(scan: ScanPlan, index: IndexDef): IndexScanPlan {
+  const access = accessBy(index, scan, keyConditionsOf(scan));
+  return planOf(scan, { ...access, among: null, isPoint: false }) as IndexScanPlan;
+}
+
 /** More than any number of bound columns: one row at most. */
 const POINT_RANK = 10_000;
 /** A list over a whole unique key: one get per element. */

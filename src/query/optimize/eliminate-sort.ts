@@ -30,7 +30,8 @@ import type {
 import { similarPairs } from "../plan/similar-pairs.js";
 import { mapPlan, withChildren } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
-import { hashCostBy, mergeCost, readCost, sortCost } from "./join-cost.js";
+import { LOOK_UP_ALWAYS, rangeOf } from "./choose-access.js";
+import { findsRows, hashCostBy, LOOK_UP, mergeCost, RECORD, readCost, scanCost, sortCost } from "./join-cost.js";
 import { keyColumnIds, keysOfScan } from "./key-conditions.js";
 import { mergeInOrder, type Wanted } from "./merge-order.js";
 import type { Rule } from "./rule.js";
@@ -138,7 +139,7 @@ function ordered(plan: Plan, wanted: readonly Wanted[] | null, purpose: Purpose)
     case "pointget":
       return plan;
     case "scan":
-      return orderedScan(plan, wanted, purpose.mayUseIndex);
+      return orderedScan(plan, wanted, purpose);
     case "indexscan": {
       // One range after the other for each set of labels.
       if (plan.labels !== undefined) return null;
@@ -276,35 +277,36 @@ function throughProject(plan: Extract<Plan, { kind: "project" }>, wanted: readon
   return mapped;
 }
 
-function orderedScan(scan: ScanPlan, wanted: readonly Wanted[], mayUseIndex: boolean): Plan | null {
+function orderedScan(scan: ScanPlan, wanted: readonly Wanted[], purpose: Purpose): Plan | null {
   if (scan.table.primaryKey !== null) {
     const direction = directionFor(scan, "primary key", 0, wanted);
     if (direction !== null) return direction === scan.reverse ? scan : Object.freeze({ ...scan, reverse: direction });
   }
-  if (!mayUseIndex) return null;
-  for (const index of keysOfScan(scan)) {
-    const direction = index === "primary key" ? null : directionFor(scan, index, 0, wanted);
-    if (direction !== null) return indexScanOf(scan, index, direction);
-  }
-  return null;
+  if (!purpose.mayUseIndex) return null;
+  const ranges = keysOfScan(scan).flatMap((index) => {
+    if (index === "primary key") return [];
+    const range = rangeOf(scan, index);
+    const direction = directionFor(range, index, range.prefix.length, wanted);
+    return direction === null ? [] : Object.freeze({ ...range, reverse: direction });
+  });
+  const costs = ranges.map((range) => costOfSome(range, purpose));
+  const least = Math.min(...costs);
+  return least < (ranges.length === 0 ? 0 : costOfSorting(scan, purpose)) ? ranges[costs.indexOf(least)]! : null;
 }
 
-function indexScanOf(scan: ScanPlan, index: IndexDef | "primary key", reverse: boolean): IndexScanPlan {
-  return Object.freeze({
-    kind: "indexscan",
-    table: scan.table,
-    alias: scan.alias,
-    source: scan.source,
-    columns: scan.columns,
-    index,
-    prefix: [],
-    keySets: null,
-    lower: null,
-    upper: null,
-    filter: scan.filter,
-    reverse,
-    rowKey: scan.rowKey,
-  });
+/** Of reading all rows and sorting those that pass. Without statistics an index is always taken. */
+function costOfSorting(scan: ScanPlan, { cardinality, rows }: Purpose): number {
+  if (!cardinality.isKnown(scan.table)) return Number.POSITIVE_INFINITY;
+  const reading = scanCost(cardinality.tableRows(scan.table));
+  return reading + sortCost(cardinality.rows(scan), rows) + LOOK_UP_ALWAYS;
+}
+
+/** Of as much of the range as has the rows that are asked for, if those that pass lie all over it. */
+function costOfSome(range: IndexScanPlan, { cardinality, rows }: Purpose): number {
+  if (!cardinality.isKnown(range.table)) return 0;
+  const all = cardinality.rows(Object.freeze({ ...range, filter: null }));
+  const passing = Math.max(1, cardinality.rows(range));
+  return Math.min(1, rows / passing) * all * (findsRows(range) ? RECORD : LOOK_UP);
 }
 
 /**
@@ -319,6 +321,8 @@ function directionFor(
 ): boolean | null {
   const { table } = scan;
   const ids = keyColumnIds(table, index);
+  const order = [...ids, ...lastOf(table, index)];
+  const isWhole = order.length > ids.length || isUniqueWithoutNulls(table, index);
   const tableColumns = new Map(scan.source.map((id, i) => [scan.columns[i]!.id, id]));
   const constant = new Set(ids.slice(0, fixed));
   let next = fixed;
@@ -327,10 +331,11 @@ function directionFor(
     const columnId = tableColumns.get(id);
     if (columnId === undefined) return null;
     if (constant.has(columnId)) continue;
-    // All of a unique key without NULLs: no two rows are equal so far, further keys decide nothing.
-    if (next === ids.length && isUniqueWithoutNulls(table, index)) break;
-    if (ids[next] !== columnId) return null;
-    const column = index === "primary key" ? ASCENDING : index.columns[next]!;
+    while (next >= ids.length && next < order.length && constant.has(order[next]!)) next++;
+    // No two rows are equal so far, further keys decide nothing.
+    if (next === order.length && isWhole) break;
+    if (order[next] !== columnId) return null;
+    const column = index === "primary key" || next >= ids.length ? ASCENDING : index.columns[next]!;
     const backwards = descending !== column.descending;
     if (reverse !== null && backwards !== reverse) return null;
     if (isNullable(table, columnId) && nullsFirst !== (column.nullsFirst !== backwards)) return null;
@@ -342,6 +347,11 @@ function directionFor(
 }
 
 const ASCENDING = { descending: false, nullsFirst: false };
+
+/** Entries of an index that is not unique are in the order of the rows' keys where its own columns are equal. */
+function lastOf(table: TableDef, index: IndexDef | "primary key"): readonly number[] {
+  return index === "primary key" || index.unique ? [] : (table.primaryKey ?? []);
+}
 
 function isUniqueWithoutNulls(table: TableDef, index: IndexDef | "primary key"): boolean {
   if (index === "primary key") return true;

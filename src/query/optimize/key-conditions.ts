@@ -149,6 +149,7 @@ function comparisonsOf(condition: Expr): readonly SubjectComparison[] {
     return [{ subject: condition.input, op: "in", right: condition.items }];
   }
   if (condition.kind === "isnull" && !condition.negated) return [{ subject: condition.input, op: "null", right: [] }];
+  if (condition.kind === "or") return boundsOfArms(condition.args);
   if (condition.kind !== "call") return [];
   const ofPoints = pointRanges(condition.fn, condition.args);
   if (ofPoints !== null) {
@@ -180,6 +181,24 @@ function comparisonsOf(condition: Expr): readonly SubjectComparison[] {
     { subject: left, op, right: [right] },
     { subject: right, op: FLIPPED[op], right: [left] },
   ];
+}
+
+const BOUNDS = { ">=": ["=", ">", ">="], "<=": ["=", "<", "<="] } as const;
+
+/** What all arms of an OR say of one subject: `a > 1 OR (a = 1 AND b > 2)`, as rows are compared, needs `a >= 1`. */
+function boundsOfArms(arms: readonly Expr[]): readonly SubjectComparison[] {
+  const [first = [], ...others] = arms.map((arm) => conjuncts(arm).flatMap(comparisonsOf));
+  return first.flatMap(({ subject, right }) => {
+    const [value] = right;
+    if (value === undefined) return [];
+    const isSame = (one: SubjectComparison) => exprEquals(one.subject, subject) && exprEquals(one.right[0]!, value);
+    return (["<=", ">="] as const)
+      .filter((bound) => {
+        const bounds = ({ op }: SubjectComparison) => (BOUNDS[bound] as readonly string[]).includes(op);
+        return [first, ...others].every((arm) => arm.some((one) => bounds(one) && isSame(one)));
+      })
+      .map((op): SubjectComparison => ({ subject, op, right: [value], isWider: true }));
+  });
 }
 
 /** STARTS WITH and IN of Cypher; null: another operator. */
