@@ -127,7 +127,7 @@ function mergedAsIs(join: HashJoinPlan, cardinality: Cardinality): Plan | null {
   return mergeCost(left, right, output) < hashCostBy(join.leftKeys, larger, smaller, output) ? merge.plan : null;
 }
 
-/** Types of joins whose sides can be exchanged, and what they are then: there is no such node for semi and anti joins. */
+/** The types of joins whose sides can be exchanged, and what they are then. Semi and anti joins have no such node. */
 const TURNED: ReadonlyMap<JoinType, JoinType> = new Map([
   ["inner", "inner"],
   ["left", "right"],
