@@ -77,7 +77,7 @@ t.test("who needs few rows has few read", async (t) => {
   };
   const newest = "SELECT at FROM e WHERE of = g.i ORDER BY at DESC";
   t.same(await read(`SELECT * FROM generate_series(0, 9) g(i), LATERAL (${newest} LIMIT 3) x`), [3], "each time");
-  t.same(await read("SELECT at FROM e WHERE of = 3 ORDER BY at LIMIT 4 OFFSET 2"), [6]);
-  t.same(await read("SELECT at FROM e WHERE of = 3 ORDER BY at OFFSET 90"), [100]);
+  t.same(await read("SELECT at FROM e WHERE of = 3 ORDER BY at LIMIT 4 OFFSET 2"), [4]);
+  t.same(await read("SELECT at FROM e WHERE of = 3 ORDER BY at OFFSET 90"), [10]);
   t.same(await read("SELECT at FROM e WHERE of = 3 ORDER BY at LIMIT 0"), []);
 });

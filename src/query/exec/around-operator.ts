@@ -19,6 +19,10 @@ export abstract class AroundOperator implements Operator {
     this.operator.expectRows?.(rows);
   }
 
+  passOver(rows: number): boolean {
+    return this.operator.passOver?.(rows) === true;
+  }
+
   acceptBound(bound: SegmentBound): void {
     this.operator.acceptBound?.(bound);
   }

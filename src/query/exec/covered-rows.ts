@@ -1,7 +1,7 @@
 /** Rows of an index-only scan, decoded from the index's entries. Compiled and called by index-scan.ts. */
 
 import { decodeKey } from "../../storage/key-codec.js";
-import type { Entries } from "../../storage/store.js";
+import type { Entries, KeyRange } from "../../storage/store.js";
 import type { Value } from "../../values/values.js";
 import { placesInEntry } from "../plan/covering.js";
 import type { IndexScanPlan } from "../plan/plan.js";
@@ -11,6 +11,8 @@ import type { RowDecoder } from "./row-decoder.js";
 import { keyLayoutOf, layoutOf } from "./table-layout.js";
 
 export interface CoveredRows {
+  /** The half of the entries that it looks at; absent: both. */
+  readonly only: KeyRange["only"];
   add(entries: Entries, tenantNumber: number, rows: RowDecoder): void;
 }
 
@@ -30,7 +32,9 @@ export function compileCoveredRows(plan: IndexScanPlan): CoveredRows | null {
           layout,
           includedSlots.map((slot) => places[slot]!.at),
         );
+  const readsValue = readsSuffix || includedSlots.length > 0;
   return {
+    only: readsKey ? (readsValue ? undefined : "keys") : "values",
     add(entries, tenantNumber, rows) {
       const values = new Array<Value>(places.length).fill(null);
       const included = emptyColumns(includedSlots.length);

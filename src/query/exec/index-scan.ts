@@ -8,7 +8,7 @@
 
 import { keyAfter } from "../../storage/keys.js";
 import { keyText } from "../../storage/ordered-map.js";
-import { type Cursor, readSome } from "../../storage/store.js";
+import { type Cursor, type Entries, type KeyRange, readSome } from "../../storage/store.js";
 import type { Batch } from "../expr/expr.js";
 import type { IndexScanPlan, ScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
@@ -39,6 +39,10 @@ interface IndexScanProgram {
   readonly openStretch: ((context: ExecContext, stretch: Stretch) => Operator | null) | null;
   /** Its rows from the entries alone; null when they must be fetched. */
   readonly covered: CoveredRows | null;
+  /** The half of its entries that is looked at; absent: both. */
+  readonly only: KeyRange["only"];
+  /** Each entry is a row that is handed on. */
+  readonly entriesAreRows: boolean;
 }
 
 /** Rows of a table that can be made into segments in the time of one lookup in the records. */
@@ -54,14 +58,20 @@ export function compileIndexScan(plan: IndexScanPlan): Open {
   const segmentable = isInRowOrder && rowKey === null && columns.every((column) => isSegmentable(column.type));
   const rest: ScanPlan = { kind: "scan", table, alias, source, columns, filter, rowKey, reverse: false };
   const openKeyed = isInRowOrder && rowKey !== null ? compileKeyedStretch(rest) : null;
+  const rows = compileRowDecoder(plan);
+  const ranges = compileKeyRanges(plan, keyLayout);
+  const covered = compileCoveredRows(plan);
+  const byPrimaryKey = keyLayout === layout.primaryKey;
   const program: IndexScanProgram = {
-    rows: compileRowDecoder(plan),
-    ranges: compileKeyRanges(plan, keyLayout),
+    rows,
+    ranges,
     layout,
     keyLayout,
-    byPrimaryKey: keyLayout === layout.primaryKey,
+    byPrimaryKey,
     source: plan.source,
-    covered: compileCoveredRows(plan),
+    covered,
+    only: byPrimaryKey ? undefined : covered === null ? "values" : covered.only,
+    entriesAreRows: !byPrimaryKey && !ranges.points && rows.predicate === null,
     segmentable,
     openStretch: segmentable ? compileStretchScan(rest) : openKeyed,
   };
@@ -82,6 +92,10 @@ class IndexScanOperator implements Operator {
   private stretch: Operator | null = null;
   private handsOutChunks = false;
   private size: number;
+  /** How many rows are likely to be read. */
+  private expected = FIRST_BATCH_ROWS;
+  /** Rows that nobody wants, at the beginning. */
+  private toPassOver = 0;
   /** Rows of the current range that have come from records. */
   private rangeRows = 0;
   /** Rows of ranges that came from records. */
@@ -101,7 +115,16 @@ class IndexScanOperator implements Operator {
   }
 
   expectRows(rows: number): void {
+    this.expected = rows;
     this.size = Math.max(1, Math.min(this.size, rows));
+  }
+
+  passOver(rows: number): boolean {
+    if (!this.program.entriesAreRows) return false;
+    this.toPassOver = rows;
+    this.expected = Math.max(1, this.expected - rows);
+    this.size = Math.min(this.context.batchRows, rows);
+    return true;
   }
 
   next(): Pulled {
@@ -124,11 +147,15 @@ class IndexScanOperator implements Operator {
     const { context, rows } = this;
     while (!this.closed && this.position < this.ranges!.length) {
       context.checkpoint();
+      const passes = this.toPassOver > 0;
       if (this.builder !== null) this.build(this.builder);
       else if (this.segments !== null) this.readSegments(this.segments, this.ranges!);
       else if (this.program.ranges.points) this.readPoints(this.ranges!);
       else this.readRange(this.ranges!);
-      this.size = context.batchRows;
+      // A batch ends where the rows that are passed over end.
+      if (this.toPassOver > 0) this.size = Math.min(context.batchRows, this.toPassOver);
+      else if (rows.length === 0 && passes) this.size = Math.min(context.batchRows, this.expected);
+      else this.size = context.batchRows;
       if (rows.length > 0) return rows.take();
       if (this.stretch !== null) return after(this.stretch.next(), this.fromStretch);
       if (context.shouldYield()) return context.yieldTurn().then(() => this.readOrNext());
@@ -247,9 +274,10 @@ class IndexScanOperator implements Operator {
   private readRange(ranges: KeyRanges): void {
     const { rows } = this;
     const range = ranges.at(this.position);
-    this.cursor ??= this.context.tx.scan(range);
-    const entries = readSome(this.cursor, this.size);
-    if (entries === null) return;
+    this.cursor ??= this.context.tx.scan({ ...range, only: this.program.only });
+    const found = readSome(this.cursor, this.size);
+    if (found === null) return;
+    const entries = this.wanted(found);
     if (this.program.byPrimaryKey) {
       for (let i = 0; i < entries.keys.length; i++) this.rows.add(entries.keys[i]!, entries.values[i]!);
     } else if (this.program.covered !== null) {
@@ -257,8 +285,8 @@ class IndexScanOperator implements Operator {
     } else {
       this.addRows(entries.values);
     }
-    this.rowsRead += entries.keys.length;
-    if (entries.keys.length === 0) {
+    this.rowsRead += found.keys.length;
+    if (found.keys.length === 0) {
       this.cursor.close();
       this.cursor = null;
       this.rangeRows = 0;
@@ -266,10 +294,18 @@ class IndexScanOperator implements Operator {
       return;
     }
     const before = this.rangeRows;
-    this.rangeRows += entries.keys.length;
+    this.rangeRows += found.keys.length;
     const sizes = this.program.openStretch === null ? undefined : this.context.segments?.sizes;
     if (sizes === undefined || before >= sizes.recordsBefore || this.rangeRows < sizes.recordsBefore) return;
-    this.leaveRecords(entries.keys.at(-1)!, range.lt);
+    this.leaveRecords(found.keys.at(-1)!, range.lt);
+  }
+
+  /** The entries without those that are passed over: no row is fetched for them. */
+  private wanted(found: Entries): Entries {
+    const passed = Math.min(this.toPassOver, found.keys.length);
+    if (passed === 0) return found;
+    this.toPassOver -= passed;
+    return { keys: found.keys.slice(passed), values: found.values.slice(passed) };
   }
 
   private addRows(values: readonly Uint8Array[]): void {

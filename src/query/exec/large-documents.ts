@@ -49,6 +49,14 @@ class LargeDocuments implements Operator {
     this.input.acceptChunks?.();
   }
 
+  expectRows(rows: number): void {
+    this.input.expectRows?.(rows);
+  }
+
+  passOver(rows: number): boolean {
+    return this.input.passOver?.(rows) === true;
+  }
+
   next(): Pulled {
     const pulled = this.input.next();
     return pulled instanceof Promise ? pulled.then((batch) => this.ready(batch)) : this.ready(pulled);

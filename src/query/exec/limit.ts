@@ -37,6 +37,7 @@ export class LimitOperator implements Operator {
     private readonly input: Operator,
   ) {
     input.expectRows?.(remaining + toSkip);
+    if (toSkip > 0 && remaining > 0 && input.passOver?.(toSkip) === true) this.toSkip = 0;
   }
 
   next(): Pulled {

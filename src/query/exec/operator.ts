@@ -38,6 +38,11 @@ export interface Operator {
   acceptChunks?(): void;
   /** The consumer is likely to read so many rows and no more. Called before the first `next`. Absent: more are read. */
   expectRows?(rows: number): void;
+  /**
+   * The consumer passes over the first rows. Called before the first `next`, once. True: they do not come. False, or
+   * absent: they come all the same.
+   */
+  passOver?(rows: number): boolean;
   /** The consumer has no use for some rows. Called before the first `next`. Absent: they come all the same. */
   acceptBound?(bound: SegmentBound): void;
   /**

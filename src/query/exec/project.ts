@@ -68,6 +68,10 @@ class ProjectOperator implements Operator {
   }
 
   /** Where an expression is computed, it is for all rows: one of them may end the statement. */
+  passOver(rows: number): boolean {
+    return this.outputs.every(({ slot }) => slot >= 0) && this.input.passOver?.(rows) === true;
+  }
+
   acceptBound(bound: SegmentBound): void {
     if (this.outputs.every(({ slot }) => slot >= 0)) {
       this.input.acceptBound?.({ ...bound, slot: this.outputs[bound.slot]!.slot });

@@ -13,7 +13,7 @@
 import { graphDefOf } from "../../catalog/graph.js";
 import type { IndexDef } from "../../catalog/table.js";
 import type { Expr } from "../expr/expr.js";
-import { andOf, conjuncts } from "../expr/walk.js";
+import { andOf, columnsOf, conjuncts } from "../expr/walk.js";
 import type { IndexScanPlan, Plan, ScanPlan } from "../plan/plan.js";
 import { mapPlan } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
@@ -93,6 +93,11 @@ function accessBy(index: IndexDef | "primary key", scan: ScanPlan, conditions: r
   const ids = keyColumnIds(scan.table, index);
   const find = (columnId: number | undefined, ...ops: KeyCondition["op"][]) =>
     conditions.find((condition) => condition.columnId === columnId && ops.includes(condition.op)) ?? null;
+  // What an outer row says is taken for the narrower bound than what all rows have in common.
+  const findBound = (columnId: number | undefined, ...ops: KeyCondition["op"][]) =>
+    conditions.find(
+      ({ columnId: id, op, values }) => id === columnId && ops.includes(op) && columnsOf(values[0]!).size > 0,
+    ) ?? find(columnId, ...ops);
   const equal: KeyCondition[] = [];
   for (const id of ids) {
     const condition = find(id, "=");
@@ -104,8 +109,8 @@ function accessBy(index: IndexDef | "primary key", scan: ScanPlan, conditions: r
   const among = isPoint ? null : find(ids[equal.length], "in", "any");
   const isNull = isPoint || among !== null ? null : find(ids[equal.length], "null");
   const fixed = equal.length + (among === null ? 0 : 1);
-  const lower = isNull === null ? find(ids[fixed], ">", ">=") : null;
-  const upper = isNull === null ? find(ids[fixed], "<", "<=") : null;
+  const lower = isNull === null ? findBound(ids[fixed], ">", ">=") : null;
+  const upper = isNull === null ? findBound(ids[fixed], "<", "<=") : null;
   let rank = equal.length * EQUAL_RANK;
   if (isPoint) rank += POINT_RANK;
   if (among !== null) rank += unique && fixed === ids.length ? POINTS_RANK : AMONG_RANK;

@@ -7,7 +7,12 @@ import { newColumnId } from "./new-column-id.js";
 
 /** Whether the scan gives the same rows each time, and may stand anywhere. */
 export function isRepeatable(scan: ScanPlan): boolean {
-  if (scan.rowKey !== null || outerColumnsOf(scan).size > 0) return false;
+  return isRepeatableInPlace(scan) && outerColumnsOf(scan).size === 0;
+}
+
+/** Whether it gives the same rows each time for one row of the enclosing query. */
+export function isRepeatableInPlace(scan: ScanPlan): boolean {
+  if (scan.rowKey !== null) return false;
   if (scan.filter === null) return true;
   return !isVolatile(scan.filter) && !someExpr(scan.filter, (node) => node.kind === "subquery");
 }

@@ -7,31 +7,38 @@
  *                                         Sort (id DESC)          (eliminate-sort.ts makes it an index scan)
  *                                           Seq Scan on t, Filter (id IS NOT NULL)
  *
- * Several such calls become as many plans of one row each, side by side.
+ * Several such calls become as many plans of one row each, side by side; for each outer row only where it has many.
  */
 import { BOOL, INT8 } from "../../values/values.js";
 import type { ColumnExpr, Expr } from "../expr/expr.js";
 import { andOf, conjuncts } from "../expr/walk.js";
 import type { AggregateCall, AggregatePlan, AppendPlan, Plan, ScanPlan, SortPlan } from "../plan/plan.js";
 import { joinColumns, mapPlan } from "../plan/walk.js";
-import { copyOfScan, isRepeatable } from "./copy-scan.js";
+import type { Cardinality } from "./cardinality.js";
+import { copyOfScan, isRepeatable, isRepeatableInPlace } from "./copy-scan.js";
 import { keyColumnIds, keyConditionsOf, keysOfTable } from "./key-conditions.js";
 import type { Rule } from "./rule.js";
 
 export const minMaxByIndex: Rule = {
   name: "min-max-by-index",
   places: [350],
-  apply: (plan) => mapPlan(plan, (node) => (node.kind === "aggregate" ? first(node) : node)),
+  apply: (plan, cardinality) => mapPlan(plan, (node) => (node.kind === "aggregate" ? first(node, cardinality) : node)),
 };
 
-function first(plan: AggregatePlan): Plan {
+/** For one outer row: an index read once more, by a plan of its own, costs as much as so many of its entries. */
+const ROWS_PER_READ = 10;
+
+function first(plan: AggregatePlan, cardinality: Cardinality): Plan {
   const { input, calls } = plan;
   if (plan.groups.length > 0 || plan.grouping !== undefined || calls.length === 0) return plan;
   if (input.kind === "append" && calls.length === 1) return firstOfAll(plan, input) ?? plan;
   if (input.kind !== "scan") return plan;
   const columns = calls.map((call) => argumentOf(call));
   if (!columns.every((column) => column !== null && followsKey(input, column.id))) return plan;
-  if (calls.length > 1 && !isRepeatable(input)) return plan;
+  if (calls.length > 1 && !isRepeatable(input)) {
+    const isWorthIt = cardinality.rows(input) > ROWS_PER_READ * calls.length;
+    if (!isWorthIt || !isRepeatableInPlace(input)) return plan;
+  }
   const singles = calls.map((call, i) => single(plan, i, input, columns[i]!, call.fn.name === "max"));
   return singles.reduce(beside);
 }
