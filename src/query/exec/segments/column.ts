@@ -9,11 +9,16 @@
  * | numeric                                            | numbers: unscaled integers, if all have one scale      |
  * | bool, text, varchar, bpchar, name, uuid            | dictionary, if values repeat                           |
  * | the same but bool, of few repeated values          | texts: UTF-8 end to end                                |
- * | vector(n), variant; what does not fit (large int8) | an ordinary array                                      |
+ * | json, jsonb, lists: in files                       | encoded (encoded-column.ts), or dictionary             |
+ * | the same in memory; vector(n), variant; what does  | an ordinary array                                      |
+ * | not fit (large int8)                               |                                                        |
  */
 import { Numeric } from "../../../values/numeric.js";
 import type { SqlType, Value } from "../../../values/values.js";
+import { typeKey, typeOfKey } from "../../expr/sent-expr.js";
+import type { TypeKey } from "../../expr/sent-form.js";
 import { sumOfBytes } from "../value-bytes.js";
+import { EncodedColumn, EncodedDictionary, holdsEncoded } from "./encoded-column.js";
 import { type TextColumn, textsOf, textValueAt } from "./text-column.js";
 
 export interface NumberColumn {
@@ -72,11 +77,18 @@ export class TextDictionary implements DictionaryColumn {
 
 /** How many entries a dictionary has. */
 export function entryCount(column: DictionaryColumn): number {
+  if (column instanceof EncodedDictionary) return column.count;
   return column.entries === undefined ? column.values.length : column.entries.offsets.length - 1;
+}
+
+/** The bytes of the entries as records have them, which are their UTF-8 where they are texts; null: of other values. */
+export function storedEntriesOf(column: DictionaryColumn): TextColumn | null {
+  return column instanceof EncodedDictionary ? column.encoded.payloads : entriesOf(column);
 }
 
 /** The entries as texts; null: they have no such form. */
 export function entriesOf(column: DictionaryColumn): TextColumn | null {
+  if (column instanceof EncodedDictionary) return null;
   return column.entries ?? textsOf(column.values, column.values.length);
 }
 
@@ -86,10 +98,10 @@ export interface PlainColumn {
   readonly bytes: number;
 }
 
-export type { TextColumn };
+export type { EncodedColumn, TextColumn };
 
 /** What a column of the table is held as. */
-export type StoredForm = NumberColumn | DictionaryColumn | TextColumn | PlainColumn;
+export type StoredForm = NumberColumn | DictionaryColumn | TextColumn | EncodedColumn | PlainColumn;
 
 /** The rows' keys, whole; each is made when somebody asks for it. */
 export interface KeyColumn {
@@ -118,7 +130,12 @@ const REPEATING = new Set(["bool", "text", "varchar", "bpchar", "name", "uuid"])
 export function isSegmentable(type: SqlType): boolean {
   if (type.name === "vector") return type.modifier !== null;
   if (type.name === "variant") return true;
-  return holdsNumbers(type) || REPEATING.has(type.name);
+  return holdsNumbers(type) || REPEATING.has(type.name) || holdsEncoded(type);
+}
+
+/** Whether rows are looked up by their keys in segments with a column of the type: not for one value of many. */
+export function isLookedUp(type: SqlType): boolean {
+  return isSegmentable(type) && !holdsEncoded(type);
 }
 
 /** Whether a column of the type is held as numbers, if its values allow it. */
@@ -133,7 +150,7 @@ export function holdsTexts(type: SqlType): boolean {
 
 /** Takes the first `length` values. */
 export function columnOf(type: SqlType, values: readonly Value[], length: number): StoredForm {
-  if (type.name === "vector" || type.name === "variant") return plainOf(values, length);
+  if (type.name === "vector" || type.name === "variant" || holdsEncoded(type)) return plainOf(values, length);
   const column = NUMBERS.has(type.name)
     ? numbersOf(values, length, -1)
     : type.name === "numeric"
@@ -222,8 +239,11 @@ export function isShared(column: Column): boolean {
       return column.data.buffer instanceof SharedArrayBuffer;
     case "text":
       return column.data.buffer instanceof SharedArrayBuffer;
+    case "encoded":
+      return column.payloads.data.buffer instanceof SharedArrayBuffer;
     case "dictionary":
-      return column.entries !== undefined && column.codes.buffer instanceof SharedArrayBuffer;
+      if (column.entries === undefined && !(column instanceof EncodedDictionary)) return false;
+      return column.codes.buffer instanceof SharedArrayBuffer;
     case "plain":
     case "key":
       return false;
@@ -234,16 +254,32 @@ export function isShared(column: Column): boolean {
 export type SentSegmentColumn =
   | NumberColumn
   | TextColumn
-  | { readonly kind: "coded"; readonly codes: Uint8Array | Uint16Array; readonly entries: TextColumn };
+  | { readonly kind: "encoded"; readonly payloads: TextColumn; readonly type: TypeKey }
+  | {
+      readonly kind: "coded";
+      readonly codes: Uint8Array | Uint16Array;
+      readonly entries: TextColumn;
+      /** Of encoded values; null: the entries are texts. */
+      readonly type: TypeKey | null;
+    };
 
 /** Of a column that is shared. */
 export function sentColumn(column: Column): SentSegmentColumn {
   if (column.kind === "plain" || column.kind === "key") throw new Error("a column of values is not shared");
-  return column.kind === "dictionary" ? { kind: "coded", codes: column.codes, entries: column.entries! } : column;
+  if (column.kind === "encoded") return { kind: "encoded", payloads: column.payloads, type: typeKey(column.type)! };
+  if (column.kind !== "dictionary") return column;
+  if (!(column instanceof EncodedDictionary))
+    return { kind: "coded", codes: column.codes, entries: column.entries!, type: null };
+  const { codes, encoded } = column;
+  return { kind: "coded", codes, entries: encoded.payloads, type: typeKey(encoded.type) };
 }
 
 export function receivedColumn(sent: SentSegmentColumn): Column {
-  return sent.kind === "coded" ? new TextDictionary(sent.codes, sent.entries) : sent;
+  if (sent.kind === "encoded") return new EncodedColumn(typeOfKey(sent.type), sent.payloads);
+  if (sent.kind !== "coded") return sent;
+  const { codes, entries, type } = sent;
+  if (type === null) return new TextDictionary(codes, entries);
+  return new EncodedDictionary(codes, new EncodedColumn(typeOfKey(type), entries));
 }
 
 export function valueAt(column: Column, row: number): Value {
@@ -251,6 +287,7 @@ export function valueAt(column: Column, row: number): Value {
     case "plain":
       return column.values[row]!;
     case "key":
+    case "encoded":
       return column.at(row);
     case "dictionary":
       return column.values[column.codes[row]!]!;
