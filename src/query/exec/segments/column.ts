@@ -15,10 +15,8 @@
  */
 import { Numeric } from "../../../values/numeric.js";
 import type { SqlType, Value } from "../../../values/values.js";
-import { typeKey, typeOfKey } from "../../expr/sent-expr.js";
-import type { TypeKey } from "../../expr/sent-form.js";
 import { sumOfBytes } from "../value-bytes.js";
-import { EncodedColumn, EncodedDictionary, holdsEncoded } from "./encoded-column.js";
+import { type EncodedColumn, EncodedDictionary, holdsEncoded } from "./encoded-column.js";
 import { type TextColumn, textsOf, textValueAt } from "./text-column.js";
 
 export interface NumberColumn {
@@ -239,13 +237,11 @@ export function isShared(column: Column): boolean {
       return column.data.buffer instanceof SharedArrayBuffer;
     case "text":
       return column.data.buffer instanceof SharedArrayBuffer;
-    case "encoded":
-      return column.payloads.data.buffer instanceof SharedArrayBuffer;
     case "dictionary":
-      if (column.entries === undefined && !(column instanceof EncodedDictionary)) return false;
-      return column.codes.buffer instanceof SharedArrayBuffer;
+      return column.entries !== undefined && column.codes.buffer instanceof SharedArrayBuffer;
     case "plain":
     case "key":
+    case "encoded":
       return false;
   }
 }
@@ -254,32 +250,17 @@ export function isShared(column: Column): boolean {
 export type SentSegmentColumn =
   | NumberColumn
   | TextColumn
-  | { readonly kind: "encoded"; readonly payloads: TextColumn; readonly type: TypeKey }
-  | {
-      readonly kind: "coded";
-      readonly codes: Uint8Array | Uint16Array;
-      readonly entries: TextColumn;
-      /** Of encoded values; null: the entries are texts. */
-      readonly type: TypeKey | null;
-    };
+  | { readonly kind: "coded"; readonly codes: Uint8Array | Uint16Array; readonly entries: TextColumn };
 
 /** Of a column that is shared. */
 export function sentColumn(column: Column): SentSegmentColumn {
-  if (column.kind === "plain" || column.kind === "key") throw new Error("a column of values is not shared");
-  if (column.kind === "encoded") return { kind: "encoded", payloads: column.payloads, type: typeKey(column.type)! };
-  if (column.kind !== "dictionary") return column;
-  if (!(column instanceof EncodedDictionary))
-    return { kind: "coded", codes: column.codes, entries: column.entries!, type: null };
-  const { codes, encoded } = column;
-  return { kind: "coded", codes, entries: encoded.payloads, type: typeKey(encoded.type) };
+  if (column.kind === "plain" || column.kind === "key" || column.kind === "encoded")
+    throw new Error("a column of values is not shared");
+  return column.kind === "dictionary" ? { kind: "coded", codes: column.codes, entries: column.entries! } : column;
 }
 
 export function receivedColumn(sent: SentSegmentColumn): Column {
-  if (sent.kind === "encoded") return new EncodedColumn(typeOfKey(sent.type), sent.payloads);
-  if (sent.kind !== "coded") return sent;
-  const { codes, entries, type } = sent;
-  if (type === null) return new TextDictionary(codes, entries);
-  return new EncodedDictionary(codes, new EncodedColumn(typeOfKey(type), entries));
+  return sent.kind === "coded" ? new TextDictionary(sent.codes, sent.entries) : sent;
 }
 
 export function valueAt(column: Column, row: number): Value {

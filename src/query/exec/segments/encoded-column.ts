@@ -6,7 +6,6 @@
 import { payloadOf } from "../../../storage/record-codec.js";
 import { type PayloadReader, payloadReader } from "../../../storage/record-reader.js";
 import type { SqlType, Value } from "../../../values/values.js";
-import type { Column, DictionaryColumn } from "./column.js";
 import { GrowingTexts, type TextColumn, textColumn } from "./text-column.js";
 
 /** A dictionary with more bytes would take too long to decode at once. */
@@ -46,8 +45,8 @@ export class EncodedColumn {
   }
 }
 
-/** A dictionary of such values, which are decoded when somebody reads the first. */
-export class EncodedDictionary implements DictionaryColumn {
+/** A DictionaryColumn (column.ts) of such values, which are decoded when somebody reads the first. */
+export class EncodedDictionary {
   readonly kind = "dictionary";
   readonly bytes: number;
   private made: readonly Value[] | null = null;
@@ -85,23 +84,6 @@ export class EncodedDictionary implements DictionaryColumn {
     texts.append(this.encoded.payloads, Int32Array.from(this.codes), 0, this.codes.length);
     return new EncodedColumn(this.encoded.type, texts.column());
   }
-}
-
-/** Rows, and bytes of each column, that are decoded in one step: a millisecond or two. */
-const STEP_ROWS = 1024;
-const STEP_BYTES = 128 * 1024;
-
-/** Of the `count` rows after `from`, those whose values may be decoded together: one at least. */
-export function rowsDecodable(vectors: readonly Column[], from: number, count: number): number {
-  let rows = count;
-  for (const column of vectors) {
-    if (column instanceof EncodedDictionary) rows = Math.min(rows, STEP_ROWS);
-    if (column.kind !== "encoded") continue;
-    rows = Math.min(rows, STEP_ROWS);
-    const { offsets } = column.payloads;
-    while (rows > 1 && offsets[from + rows]! - offsets[from]! > STEP_BYTES) rows >>= 1;
-  }
-  return rows;
 }
 
 /** The bytes of the first `length` values. */

@@ -23,7 +23,7 @@ import {
 import { crc32 } from "node:zlib";
 import { type SqlType, TEXT } from "../../../../values/values.js";
 import { type Column, type StoredForm, storedEntriesOf, TextDictionary } from "../column.js";
-import { ENCODED_DICTIONARY_BYTES, EncodedDictionary, holdsEncoded } from "../encoded-column.js";
+import { ENCODED_DICTIONARY_BYTES, type EncodedDictionary, holdsEncoded } from "../encoded-column.js";
 import { SegmentKeys } from "../segment.js";
 import type { TextColumn } from "../text-column.js";
 import {
@@ -260,12 +260,10 @@ export class ColumnFile {
   }
 
   /** The column with the entries that other columns in memory have, rather than with a copy of them. */
-  sharing(number: number, column: StoredDictionary): StoredDictionary {
-    const type = column instanceof EncodedDictionary ? column.encoded.type : TEXT;
+  sharing(number: number, { codes, entries }: TextDictionary): StoredDictionary {
     const known = this.dictionaries.get(number)?.deref();
-    const origin =
-      known !== undefined && isInSharedMemory(known) ? known : this.keep(type, number, storedEntriesOf(column)!);
-    return origin.withCodes(column.codes);
+    const origin = known !== undefined && isInSharedMemory(known) ? known : this.keep(TEXT, number, entries);
+    return origin.withCodes(codes);
   }
 
   private keep(type: SqlType, number: number, entries: TextColumn): StoredDictionary {
@@ -412,7 +410,7 @@ export class StoredSegment {
   /** A column that a thread has read, with the file's own entries. */
   adopted(columnId: number, column: Column): Column {
     const { head } = this.pages.get(columnId)!;
-    return head.kind === "codes" && (column instanceof TextDictionary || column instanceof EncodedDictionary)
+    return head.kind === "codes" && column instanceof TextDictionary
       ? this.file.sharing(head.dictionary, column)
       : column;
   }
