@@ -159,8 +159,8 @@ export function recordWalker(
   };
 }
 
-/** Of a value that is not NULL. */
-function payloadOf(type: SqlType, value: Value): Uint8Array {
+/** What a record has of a value that is not NULL. */
+export function payloadOf(type: SqlType, value: Value): Uint8Array {
   const record = encodeRecord([type], [value]);
   // Format, number of columns and null bits, then the frame.
   const end = frameEnd(record, 3);

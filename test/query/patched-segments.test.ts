@@ -114,7 +114,8 @@ const filesOf = (answer: BuildAnswer | null) => answer!.paths.map((path) => new 
 
 /** Keys and values as text. */
 function rowsOf({ columns }: BuildJob, files: readonly ColumnFile[]): readonly string[] {
-  const textOf = (value: Value) => (Object.is(value, -0) ? "-0" : String(value));
+  const textOf = (value: Value) =>
+    Object.is(value, -0) ? "-0" : typeof value === "object" ? JSON.stringify(value) : String(value);
   return files.flatMap(({ segments }) =>
     segments.flatMap((stored) => {
       const keys = stored.readKeys();
@@ -127,7 +128,7 @@ function rowsOf({ columns }: BuildJob, files: readonly ColumnFile[]): readonly s
 }
 
 const CREATE = `CREATE TABLE g (a int PRIMARY KEY, i int, l int8, n numeric(10,2), f float8, d date, o bool, t text,
-  u varchar, k uuid, z text)`;
+  u varchar, k uuid, z text, j jsonb, y text[], s int[])`;
 
 const COLUMNS: Record<string, (random: Random) => string> = {
   i: (random) => String(random.below(5) - 2),
@@ -140,6 +141,10 @@ const COLUMNS: Record<string, (random: Random) => string> = {
   u: (random) => `'${["é", "x", ""][random.below(3)]}${random.below(100_000)}'`,
   k: (random) => `'00000000-0000-4000-8000-00000000000${random.below(4)}'`,
   z: () => "NULL",
+  j: (random) =>
+    `'{"a": ${random.below(4)}, "b": [${"1,".repeat(random.below(3))} "${random.below(random.below(9) === 0 ? 900 : 2)}"]}'`,
+  y: (random) => `'{a,NULL,b${random.below(3)}}'`,
+  s: (random) => `'{${random.below(100_000)},2}'`,
 };
 
 const literal = (name: string, random: Random) => (random.below(9) === 0 ? "NULL" : COLUMNS[name]!(random));
@@ -179,7 +184,7 @@ t.test("random changes of a table", async (t) => {
   for (let seed = 1; seed <= tries(1); seed++) {
     const random = new Random(seed * 7919);
     const twice = await filled(t, random);
-    for (let round = 0; round < 9; round++) {
+    for (let round = 0; round < 12; round++) {
       for (let i = random.below(3); i >= 0; i--) await twice.run(change(random));
       await twice.make();
     }

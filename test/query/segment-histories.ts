@@ -32,6 +32,7 @@ export const SIZES = {
   replayBytesMax: 1e6,
 };
 export const CREATE = `CREATE TABLE m (a int, b int, t text, n numeric(10,2), d date, f float8, l int8, o bool, v numeric, w vector(2), u varchar,
+  j jsonb, k text[], p int[], q numeric[],
   PRIMARY KEY (a, b))`;
 
 export class Side {
@@ -110,6 +111,66 @@ function pattern(random: Random): string {
   return Array.from({ length: random.below(5) }, part).join("") + (random.below(2) === 0 ? "%" : "");
 }
 
+const SCALARS = [
+  "1",
+  "1.0",
+  "-0.5e3",
+  "12345678901234567890.10",
+  "true",
+  "null",
+  '"a"',
+  '"é\\n\\"\\\\"',
+  '"\\u00fc%"',
+  '"7"',
+  '""',
+];
+const KEYS = ["a", "b", "ü", "a.b", '\\"', "", "$.a"];
+
+/** JSON with nested, empty, large and repeated parts, and keys that occur twice. */
+function document(random: Random, depth = 0): string {
+  const kind = random.below(depth > 2 ? 2 : 7);
+  if (kind < 2) return random.below(6) === 0 ? String(random.below(400)) : SCALARS[random.below(SCALARS.length)]!;
+  if (kind === 6 && random.below(9) === 0) return `{"a": {"b": "${"long ".repeat(50 + random.below(2) * 8000)}"}}`;
+  const members = Array.from({ length: random.below(4) }, () => document(random, depth + 1));
+  if (kind === 2) return `[${members.join()}]`;
+  return `{${members.map((member) => `"${KEYS[random.below(random.below(3) === 0 ? KEYS.length : 2)]}": ${member}`).join(", ")}}`;
+}
+
+/** Tests of documents and lists; some of them fail on some values. */
+function partCondition(random: Random): string {
+  const keys = ["a", "b", "ü", "a.b", '\\"', "", "$.a", "0"].map((key) => `'${key}'`);
+  const key = () =>
+    random.below(4) === 0 ? String(random.below(4) - 2) : keys[random.below(random.below(3) === 0 ? keys.length : 2)]!;
+  const path = () => (random.below(2) === 0 ? `->${key()}` : `->${key()}->${key()}`);
+  const text = () => (random.below(3) === 0 ? `j #>> '{a,b}'` : `j${path()}->>${key()}`);
+  switch (random.below(12)) {
+    case 0:
+      return `j @> '${document(random)}'`;
+    case 1:
+      return `j <@ '${document(random)}'`;
+    case 2:
+      return `j ${["?", "?"][random.below(2)]} ${keys[random.below(keys.length)]}`;
+    case 3:
+      return `${text()} ${OPERATORS[random.below(OPERATORS.length)]} '${["a", "7", "", "1.0", "null", "true", "[]"][random.below(7)]}'`;
+    case 4:
+      return `j${path()} IS ${random.below(2) === 0 ? "NOT " : ""}NULL`;
+    case 5:
+      return `${text()} IN ('a', '1', '{}') OR ${text()} LIKE '%1%'`;
+    case 6:
+      return `'${["abc", "b", "", "zz"][random.below(4)]}' = ANY (k)`;
+    case 7:
+      return `${random.below(5)} ${["=", ">"][random.below(2)]} ANY (p)`;
+    case 8:
+      return `1.5 = ANY (q)`;
+    case 9:
+      return `k @> '{abc}' OR p && '{1,7}'`;
+    case 10:
+      return `k[2] = 'b' OR p[1] > 3`;
+    default:
+      return `(j->>'a')::text = j#>>'{b}'`;
+  }
+}
+
 function value(random: Random, column: string): string {
   if (random.below(8) === 0) return "NULL";
   switch (column) {
@@ -129,6 +190,25 @@ function value(random: Random, column: string): string {
       return random.below(2) === 0 ? "true" : "false";
     case "v":
       return ["1.5", "1.50", "'NaN'", "12345678901234567890", "-2"][random.below(5)]!;
+    case "j":
+      return `'${document(random)}'`;
+    case "k":
+      return [
+        "'{}'",
+        "'{abc,b}'",
+        '\'{NULL,abc,"a,\\\\\\"b",""}\'',
+        "'{{abc,b},{zz,NULL}}'",
+        "'[2:3]={é,abc}'",
+        `'{u${random.below(300)}}'`,
+      ][random.below(6)]!;
+    case "p":
+      return ["'{}'", "'{1,2,3}'", "'{{7,-5},{NULL,1000000}}'", `'{${random.below(9)},${random.below(300)}}'`][
+        random.below(4)
+      ]!;
+    case "q":
+      return ["'{1.5,1.50}'", "'{1.50}'", "'{1.5}'", "'{NaN,NULL,-0.001}'", "'{12345678901234567890.5}'"][
+        random.below(5)
+      ]!;
     case "w":
       return ["'[1,2]'", "'[0.5,-1]'", "'[-0,1e30]'"][random.below(3)]!;
     default:
@@ -136,10 +216,11 @@ function value(random: Random, column: string): string {
   }
 }
 
-const COLUMNS = ["t", "n", "d", "f", "l", "o", "v", "w", "u"];
+const COLUMNS = ["t", "n", "d", "f", "l", "o", "v", "w", "u", "j", "k", "p", "q"];
 const OPERATORS = ["=", "<>", "<", "<=", ">", ">="];
 
 function condition(random: Random): string {
+  if (random.below(4) === 0) return `(${partCondition(random)})`;
   const column = ["b", ...COLUMNS][random.below(COLUMNS.length + 1)]!;
   const operator = OPERATORS[random.below(OPERATORS.length)]!;
   switch (random.below(15)) {
@@ -228,7 +309,23 @@ export function query(random: Random): string {
   if (random.below(3) === 0) return join(random);
   const where = Array.from({ length: random.below(4) }, () => condition(random)).join(" AND ");
   const from = `FROM m ${where === "" ? "" : `WHERE ${where}`}`;
-  const groups = ["t", "o", "b", "t, o", "d", "n", "b % 3", "u", "o, u, b", "l, t"][random.below(10)]!;
+  const groups = [
+    "t",
+    "o",
+    "b",
+    "t, o",
+    "d",
+    "n",
+    "b % 3",
+    "u",
+    "o, u, b",
+    "l, t",
+    "j",
+    "k, o",
+    "j->>'a'",
+    "j->'b'->'a'",
+    "p",
+  ][random.below(15)]!;
   const calls = [
     "count(*)",
     "count(n)",
@@ -258,10 +355,25 @@ export function query(random: Random): string {
     "min(u)",
     "max(u)",
     "min(l)",
+    "count(j)",
+    "count(k)",
+    "max(p)",
+    "count(DISTINCT j)",
+    "sum(length(j->>'a'))",
+    "min(j #>> '{a,b}')",
+    "max(q[1])",
   ].filter(() => random.below(3) === 0);
   const first = COLUMNS[random.below(COLUMNS.length)]!;
   const list = calls.length === 0 ? "count(*)" : calls.join(", ");
-  switch (random.below(8)) {
+  switch (random.below(9)) {
+    case 8: {
+      const [call, each] = [
+        ["jsonb_array_elements(CASE jsonb_typeof(j) WHEN 'array' THEN j END)", "e::text"],
+        ["unnest(k)", "e"],
+        ["unnest(p)", "e"],
+      ][random.below(3)]!;
+      return `SELECT ${each}, count(*) FROM m, ${call} e ${where === "" ? "" : `WHERE ${where}`} GROUP BY 1 ORDER BY 1`;
+    }
     case 5:
       return `SELECT a, b, ${first} ${from} ${orderBy(random)}`;
     case 6:

@@ -387,3 +387,30 @@ t.test("different values of a dictionary, and NULLs among them, are counted in e
   t.equal(await count(""), "[8,10]");
   await stored.close();
 });
+
+t.test("documents and lists are read from files, however long they are", async (t) => {
+  const stored = await Stored.open(t);
+  const { side } = stored;
+  await side.run(0, "CREATE TABLE g (a int PRIMARY KEY, j jsonb, l int[])");
+  await side.run(
+    0,
+    `INSERT INTO g SELECT i, jsonb_build_object('a', i % 3, 'b', repeat('é', CASE i WHEN 77 THEN 100000 ELSE i END)),
+     CASE WHEN i % 50 = 0 THEN array_fill(i, ARRAY[20000]) WHEN i % 7 > 0 THEN ARRAY[i, NULL] END FROM generate_series(1, 300) i`,
+  );
+  await stored.make();
+  const asked = async () => {
+    const { misses } = side.segments.pages;
+    t.equal(await side.run(0, "SELECT sum(length(j->>'b')) FROM g WHERE j @> '{\"a\": 2}'"), "[114973]");
+    t.ok(side.segments.pages.misses > misses, "pages of files were read");
+    t.equal(await side.run(0, "SELECT (max(l))[1], cardinality(max(l)), count(l) FROM g"), "[300,20000,258]");
+    t.equal(
+      await side.run(0, "SELECT a FROM g WHERE 120 = ANY (l) OR length(j->>'b') > 1000 ORDER BY a"),
+      "[77]\n[120]",
+    );
+  };
+  await asked();
+  await side.run(0, "UPDATE g SET j = j - 'b' WHERE a = 5");
+  await stored.make();
+  t.equal(await side.run(0, "SELECT sum(length(j->>'b')) FROM g WHERE j @> '{\"a\": 2}'"), "[114968]");
+  await stored.close();
+});

@@ -20,6 +20,7 @@ import {
 } from "./column-frames.js";
 import type { Chunk, Selection } from "./segments/chunk.js";
 import type { Column } from "./segments/column.js";
+import { EncodedDictionary } from "./segments/encoded-column.js";
 import type { TableLayout } from "./table-layout.js";
 
 /** Rows that are measured and written at a time. */
@@ -135,8 +136,13 @@ function framesOf(type: SqlType, column: Column): FrameColumn {
     case "text":
       if (TEXTS.has(type.name)) return textFrames(column);
       break;
+    case "encoded":
+      return column.type === type ? textFrames(column.payloads) : plainFrames(type, column);
     case "dictionary":
-      return TEXTS.has(type.name) ? textDictionaryFrames(type, column) : dictionaryFrames(type, column);
+      if (column instanceof EncodedDictionary && column.encoded.type !== type) return dictionaryFrames(type, column);
+      return TEXTS.has(type.name) || column instanceof EncodedDictionary
+        ? textDictionaryFrames(type, column)
+        : dictionaryFrames(type, column);
   }
   return plainFrames(type, column);
 }

@@ -6,7 +6,7 @@ import { copyBytes, type Memory, memoryOf } from "../../storage/copy-bytes.js";
 import { encodeRecord } from "../../storage/record-codec.js";
 import { integerBytes, lengthBytes, writeIntegerFrame, writeLength } from "../../storage/value-frame.js";
 import type { SqlType, Value } from "../../values/values.js";
-import { type Column, type DictionaryColumn, entriesOf, type NumberColumn, valueAt } from "./segments/column.js";
+import { type Column, type DictionaryColumn, type NumberColumn, storedEntriesOf, valueAt } from "./segments/column.js";
 import type { TextColumn } from "./segments/text-column.js";
 
 /** Where NULLs are marked in the records: by row its record's place, the byte from there, and the bit. */
@@ -98,10 +98,10 @@ export function textFrames({ data, offsets, nulls }: TextColumn): FrameColumn {
   };
 }
 
-/** Of texts, whose UTF-8 is made once for all of them, unless the dictionary has it. */
+/** Of texts, whose UTF-8 is made once for all of them, unless the dictionary has it, and of encoded values. */
 export function textDictionaryFrames(type: SqlType, column: DictionaryColumn): FrameColumn {
   const { codes } = column;
-  const texts = entriesOf(column);
+  const texts = storedEntriesOf(column);
   if (texts === null) return dictionaryFrames(type, column);
   const entries = textFrames(texts);
   let entryOf = new Int32Array(0);

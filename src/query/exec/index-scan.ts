@@ -19,7 +19,7 @@ import { compileKeyedStretch } from "./keyed-scan.js";
 import { after, type Open, type Operator, type Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
 import { compileStretchScan, FIRST_BATCH_ROWS, type Stretch } from "./scan.js";
-import { isSegmentable } from "./segments/column.js";
+import { isLookedUp } from "./segments/column.js";
 import { SegmentBuilder } from "./segments/segment-builder.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import { openSegmentRange, type SegmentRange } from "./segments/segment-range.js";
@@ -55,7 +55,7 @@ export function compileIndexScan(plan: IndexScanPlan): Open {
   const keyLayout = keyLayoutOf(plan.table, plan.index);
   const { table, alias, source, columns, filter, rowKey } = plan;
   const isInRowOrder = keyLayout === layout.primaryKey && !plan.reverse;
-  const segmentable = isInRowOrder && rowKey === null && columns.every((column) => isSegmentable(column.type));
+  const segmentable = isInRowOrder && rowKey === null && columns.every((column) => isLookedUp(column.type));
   const rest: ScanPlan = { kind: "scan", table, alias, source, columns, filter, rowKey, reverse: false };
   const openKeyed = isInRowOrder && rowKey !== null ? compileKeyedStretch(rest) : null;
   const rows = compileRowDecoder(plan);

@@ -15,7 +15,7 @@ import type { Open, Operator, Pulled } from "./operator.js";
 import { ReadStep } from "./read-step.js";
 import { emptyColumns } from "./row-buffer.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
-import { isSegmentable } from "./segments/column.js";
+import { isLookedUp } from "./segments/column.js";
 import { compileCondition, slotsOf } from "./slots.js";
 import { joinKey, type KeyLayout, keyLayoutOf, layoutOf, type TableLayout } from "./table-layout.js";
 
@@ -44,7 +44,7 @@ export function compileKeyedJoin(plan: JoinPlan, left: Open): Open | null {
   const keyLayout = keyLayoutOf(right.table, right.index);
   const byPrimaryKey = keyLayout === layout.primaryKey;
   // Rows may be in column segments.
-  if (byPrimaryKey && right.rowKey === null && right.columns.every((column) => isSegmentable(column.type))) return null;
+  if (byPrimaryKey && right.rowKey === null && right.columns.every((column) => isLookedUp(column.type))) return null;
   const leftSlots = slotsOf(plan.left.columns);
   const filtered = right.filter === null ? new Set<ColumnId>() : columnsOf(right.filter);
   const program: KeyedProgram = {

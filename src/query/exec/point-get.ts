@@ -12,7 +12,7 @@ import type { ExecContext } from "./context.js";
 import { suffixOf } from "./entry-value.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
-import { isSegmentable } from "./segments/column.js";
+import { isLookedUp } from "./segments/column.js";
 import { openSegmentRange, type SegmentRange } from "./segments/segment-range.js";
 import { EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { joinKey, type KeyLayout, keyLayoutOf, layoutOf, type TableLayout } from "./table-layout.js";
@@ -44,7 +44,7 @@ export function compilePointGet(plan: PointGetPlan): Open {
     segmentable:
       keyLayout === layout.primaryKey &&
       plan.rowKey === null &&
-      plan.columns.every((column) => isSegmentable(column.type)),
+      plan.columns.every((column) => isLookedUp(column.type)),
   };
   return (context) => new PointGetOperator(program, context);
 }

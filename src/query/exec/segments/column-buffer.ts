@@ -151,7 +151,8 @@ class GrowingColumn {
   }
 
   private appendFrom(column: Column, selection: Selection, count: number): number {
-    this.kind ??= column.kind === "key" ? "plain" : column.kind;
+    // Encoded values are decoded once, though many rows may be joined with theirs.
+    this.kind ??= column.kind === "key" || column.kind === "encoded" ? "plain" : column.kind;
     if (this.kind === "number" && column.kind === "number" && this.accepts(column)) {
       return this.appendNumbers(column, selection, count);
     }

@@ -9,11 +9,14 @@
  * | numeric                                            | numbers: unscaled integers, if all have one scale      |
  * | bool, text, varchar, bpchar, name, uuid            | dictionary, if values repeat                           |
  * | the same but bool, of few repeated values          | texts: UTF-8 end to end                                |
- * | vector(n), variant; what does not fit (large int8) | an ordinary array                                      |
+ * | json, jsonb, lists: in files                       | encoded (encoded-column.ts), or dictionary             |
+ * | the same in memory; vector(n), variant; what does  | an ordinary array                                      |
+ * | not fit (large int8)                               |                                                        |
  */
 import { Numeric } from "../../../values/numeric.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import { sumOfBytes } from "../value-bytes.js";
+import { type EncodedColumn, EncodedDictionary, holdsEncoded } from "./encoded-column.js";
 import { type TextColumn, textsOf, textValueAt } from "./text-column.js";
 
 export interface NumberColumn {
@@ -72,11 +75,18 @@ export class TextDictionary implements DictionaryColumn {
 
 /** How many entries a dictionary has. */
 export function entryCount(column: DictionaryColumn): number {
+  if (column instanceof EncodedDictionary) return column.count;
   return column.entries === undefined ? column.values.length : column.entries.offsets.length - 1;
+}
+
+/** The bytes of the entries as records have them, which are their UTF-8 where they are texts; null: of other values. */
+export function storedEntriesOf(column: DictionaryColumn): TextColumn | null {
+  return column instanceof EncodedDictionary ? column.encoded.payloads : entriesOf(column);
 }
 
 /** The entries as texts; null: they have no such form. */
 export function entriesOf(column: DictionaryColumn): TextColumn | null {
+  if (column instanceof EncodedDictionary) return null;
   return column.entries ?? textsOf(column.values, column.values.length);
 }
 
@@ -86,10 +96,10 @@ export interface PlainColumn {
   readonly bytes: number;
 }
 
-export type { TextColumn };
+export type { EncodedColumn, TextColumn };
 
 /** What a column of the table is held as. */
-export type StoredForm = NumberColumn | DictionaryColumn | TextColumn | PlainColumn;
+export type StoredForm = NumberColumn | DictionaryColumn | TextColumn | EncodedColumn | PlainColumn;
 
 /** The rows' keys, whole; each is made when somebody asks for it. */
 export interface KeyColumn {
@@ -118,7 +128,12 @@ const REPEATING = new Set(["bool", "text", "varchar", "bpchar", "name", "uuid"])
 export function isSegmentable(type: SqlType): boolean {
   if (type.name === "vector") return type.modifier !== null;
   if (type.name === "variant") return true;
-  return holdsNumbers(type) || REPEATING.has(type.name);
+  return holdsNumbers(type) || REPEATING.has(type.name) || holdsEncoded(type);
+}
+
+/** Whether rows are looked up by their keys in segments with a column of the type: not for one value of many. */
+export function isLookedUp(type: SqlType): boolean {
+  return isSegmentable(type) && !holdsEncoded(type);
 }
 
 /** Whether a column of the type is held as numbers, if its values allow it. */
@@ -133,7 +148,7 @@ export function holdsTexts(type: SqlType): boolean {
 
 /** Takes the first `length` values. */
 export function columnOf(type: SqlType, values: readonly Value[], length: number): StoredForm {
-  if (type.name === "vector" || type.name === "variant") return plainOf(values, length);
+  if (type.name === "vector" || type.name === "variant" || holdsEncoded(type)) return plainOf(values, length);
   const column = NUMBERS.has(type.name)
     ? numbersOf(values, length, -1)
     : type.name === "numeric"
@@ -226,6 +241,7 @@ export function isShared(column: Column): boolean {
       return column.entries !== undefined && column.codes.buffer instanceof SharedArrayBuffer;
     case "plain":
     case "key":
+    case "encoded":
       return false;
   }
 }
@@ -238,7 +254,8 @@ export type SentSegmentColumn =
 
 /** Of a column that is shared. */
 export function sentColumn(column: Column): SentSegmentColumn {
-  if (column.kind === "plain" || column.kind === "key") throw new Error("a column of values is not shared");
+  if (column.kind === "plain" || column.kind === "key" || column.kind === "encoded")
+    throw new Error("a column of values is not shared");
   return column.kind === "dictionary" ? { kind: "coded", codes: column.codes, entries: column.entries! } : column;
 }
 
@@ -251,6 +268,7 @@ export function valueAt(column: Column, row: number): Value {
     case "plain":
       return column.values[row]!;
     case "key":
+    case "encoded":
       return column.at(row);
     case "dictionary":
       return column.values[column.codes[row]!]!;

@@ -21,9 +21,10 @@ import {
   valueAt,
 } from "./column.js";
 import { NULLS } from "./column-buffer.js";
+import { ENCODED_DICTIONARY_BYTES, EncodedColumn, EncodedDictionary, payloadsOf } from "./encoded-column.js";
 import type { SegmentKeys } from "./segment.js";
 import type { SegmentSizes } from "./segment-cache.js";
-import { copyBytes, isTextAt, textColumn, textsOf } from "./text-column.js";
+import { bytesKeyOf, copyBytes, GrowingTexts, isTextAt, textColumn, textsOf } from "./text-column.js";
 
 /** Corrections read, or records decoded, in one step. */
 const STEP_CORRECTIONS = 128;
@@ -218,6 +219,15 @@ function pickerOf(type: SqlType, base: StoredForm, values: readonly Value[], row
   if (base.kind === "number") {
     const added = columnOf(type, values, count);
     if (added.kind === "number" && haveOneScale(base, added)) return (origins) => mergedNumbers(base, added, origins);
+  } else if (base instanceof EncodedDictionary) {
+    const payloads = payloadsOf(type, values, count);
+    const added = addedEntries(base, payloads);
+    if (added !== null) return (origins) => mergedEntries(base, added, origins);
+    const each = base.rows().payloads;
+    return (origins) => new EncodedColumn(type, mergedTexts(each, payloads, origins));
+  } else if (base.kind === "encoded") {
+    const added = payloadsOf(type, values, count);
+    return (origins) => new EncodedColumn(type, mergedTexts(base.payloads, added, origins));
   } else if (base.kind === "dictionary") {
     const added = addedCodes(base, values, rows);
     if (added !== null) return (origins) => mergedCodes(base, added, origins);
@@ -314,6 +324,45 @@ function mergedCodes(base: DictionaryColumn, added: AddedCodes, origins: Int32Ar
   gather(base.codes, added.codes, origins, codes);
   if (added.values === null && base instanceof TextDictionary) return base.withCodes(codes);
   return { kind: "dictionary", codes, values: added.values ?? base.values, bytes: added.bytes };
+}
+
+interface AddedEntries {
+  readonly codes: Uint16Array;
+  /** All of them. */
+  readonly encoded: EncodedColumn;
+}
+
+/** Null when there are too many different values. */
+function addedEntries({ encoded, count }: EncodedDictionary, added: TextColumn): AddedEntries | null {
+  const rows = added.offsets.length - 1;
+  const codeOf = new Map<string | null, number>();
+  for (let code = 0; code < count; code++) codeOf.set(bytesKeyOf(encoded.payloads, code), code);
+  const codes = new Uint16Array(rows);
+  const more: number[] = [];
+  for (let row = 0; row < rows; row++) {
+    const key = bytesKeyOf(added, row);
+    let code = codeOf.get(key);
+    if (code === undefined) {
+      code = codeOf.size;
+      if (code === CODES_MAX) return null;
+      codeOf.set(key, code);
+      more.push(row);
+    }
+    codes[row] = code;
+  }
+  if (more.length === 0) return { codes, encoded };
+  const texts = new GrowingTexts();
+  texts.append(encoded.payloads, null, 0, count);
+  texts.append(added, Int32Array.from(more), 0, more.length);
+  const all = texts.column();
+  return all.data.length > ENCODED_DICTIONARY_BYTES ? null : { codes, encoded: new EncodedColumn(encoded.type, all) };
+}
+
+function mergedEntries(base: EncodedDictionary, added: AddedEntries, origins: Int32Array): EncodedDictionary {
+  const count = added.encoded.payloads.offsets.length - 1;
+  const codes = count <= 256 ? new Uint8Array(origins.length) : new Uint16Array(origins.length);
+  gather(base.codes, added.codes, origins, codes);
+  return added.encoded === base.encoded ? base.withCodes(codes) : new EncodedDictionary(codes, added.encoded);
 }
 
 function codesOf({ values }: DictionaryColumn): Map<Value, number> {

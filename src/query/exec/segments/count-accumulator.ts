@@ -69,7 +69,8 @@ export class CountValues extends Counts implements Accumulator {
   }
 
   addChunk(chunk: Chunk, groupOf: Int32Array | null): number | null {
-    const column = chunk.vectors[this.slot];
+    const held = chunk.vectors[this.slot];
+    const column = held?.kind === "encoded" ? held.payloads : held;
     if (column?.kind !== "number" && column?.kind !== "text") return null;
     const counts = this.counts.values;
     const { rows, from } = chunk.selections[this.slot]!;

@@ -7,7 +7,7 @@ import type { Value } from "../../../values/values.js";
 import type { Predicate, SlotOf } from "../../expr/compile.js";
 import type { EvalContext, Expr } from "../../expr/expr.js";
 import type { Selection } from "./chunk.js";
-import { type Column, type NumberColumn, valueAt } from "./column.js";
+import { type Column, entryCount, type NumberColumn, valueAt } from "./column.js";
 import type { Kernel } from "./kernel.js";
 import { rescaled, type VectorExpr, vectorExprOf } from "./vector-expr.js";
 
@@ -165,8 +165,8 @@ export function answersKernel(column: Column, slot: number, predicate: Predicate
 function codesOf(column: Column): { readonly count: number; at(row: number): number } | null {
   if (column.kind !== "number" && column.kind !== "dictionary") return null;
   if (column.kind === "dictionary") {
-    const { codes, values } = column;
-    return { count: values.length, at: (row) => codes[row]! };
+    const { codes } = column;
+    return { count: entryCount(column), at: (row) => codes[row]! };
   }
   const { data, nulls, min, max } = column;
   const count = max < min ? 0 : max - min + 1;

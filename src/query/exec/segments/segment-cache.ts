@@ -13,6 +13,7 @@ import type { LoadPart } from "../../../storage/sorted-run.js";
 import type { SqlType } from "../../../values/values.js";
 import type { TableLayout } from "../table-layout.js";
 import { isSegmentable } from "./column.js";
+import { holdsEncoded } from "./encoded-column.js";
 import type { Segment } from "./segment.js";
 import { isStorable } from "./stored/column-page.js";
 import { PageCache } from "./stored/page-cache.js";
@@ -51,7 +52,8 @@ function isSmall(type: SqlType): boolean {
     type.name === "variant" ||
     type.name === "text" ||
     type.name === "name" ||
-    type.name === "uuid"
+    type.name === "uuid" ||
+    holdsEncoded(type)
   )
     return false;
   const isText = type.name === "varchar" || type.name === "bpchar";

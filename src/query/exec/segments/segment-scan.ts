@@ -18,6 +18,7 @@ import { type Column, valuesOf } from "./column.js";
 import { NULLS } from "./column-buffer.js";
 import { CorrectedPiece } from "./corrected-piece.js";
 import type { WantedKeys } from "./key-set.js";
+import { rowsDecodable } from "./rows-decodable.js";
 import type { Segment, SegmentKeys } from "./segment.js";
 import { SEGMENT_SIZES, type SegmentSizes } from "./segment-cache.js";
 import { type SegmentFilter, segmentFilterOf } from "./segment-filter.js";
@@ -414,7 +415,7 @@ export class SegmentScan {
       return undefined;
     }
     const from = this.row;
-    const count = Math.min(rowsMax, this.clearTo - from);
+    const count = rowsDecodable(this.vectors, from, Math.min(rowsMax, this.clearTo - from));
     this.row += count;
     const { kernels, rest } = this.filter;
     let rows: Int32Array | null = null;
@@ -430,8 +431,15 @@ export class SegmentScan {
       rows = this.passed;
       if (length === 0) return undefined;
     }
-    const gap = this.isPartlyRead ? this.readRest(segment) : null;
-    if (gap !== null) return gap;
+    if (this.isPartlyRead) {
+      const gap = this.readRest(segment);
+      if (gap !== null) return gap;
+      if (rowsDecodable(this.vectors, from, count) < count) {
+        // With what has just been read, these are too many rows.
+        this.row = from;
+        return undefined;
+      }
+    }
     if (this.isMerged && this.piece!.hasRest) {
       const { vectors, selections } = this.piece!.rest(rows, from, length);
       return new Chunk(vectors, selections, length, this.scratch);

@@ -97,6 +97,11 @@ export function textValueAt({ data, offsets, isAscii, nulls }: TextColumn, row: 
   return textOfBytes(data, offsets[row]!, offsets[row + 1]!, isAscii);
 }
 
+/** Of the same bytes the same text, whatever they are in; null for NULL. */
+export function bytesKeyOf({ data, offsets, nulls }: TextColumn, row: number): string | null {
+  return nulls !== null && nulls[row] === 1 ? null : textOfBytes(data, offsets[row]!, offsets[row + 1]!, true);
+}
+
 /** Whether the value, a text or NULL, is that of the row. */
 export function isTextAt(column: TextColumn, row: number, value: Value): boolean {
   const { data, offsets, isAscii, nulls } = column;

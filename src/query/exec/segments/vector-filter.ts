@@ -10,6 +10,7 @@ import type { CallExpr, ColumnId, EvalContext, Evaluate, Expr } from "../../expr
 import { columnsOf, inputsOf } from "../../expr/walk.js";
 import { EMPTY_ROW, NO_SLOTS } from "../slots.js";
 import type { Column, DictionaryColumn, NumberColumn } from "./column.js";
+import { EncodedDictionary } from "./encoded-column.js";
 import type { Kernel } from "./kernel.js";
 import { type TextTest, textTestOf } from "./text-filter.js";
 
@@ -287,6 +288,8 @@ export function bothTests(a: NumberTest, b: NumberTest): NumberTest | null {
 
 /** The kernel of a test on a column that holds no numbers, or one result for all rows. Null: by the predicate only. */
 export function entriesKernel(test: VectorTest, column: Column, context: EvalContext): Kernel | "all" | "none" | null {
+  // Some rows are tested at a time, and entries of encoded values with them (row-kernels.ts).
+  if (column instanceof EncodedDictionary) return null;
   if (column.kind === "dictionary") return test.entries && dictionaryKernel(column, test.entries, context);
   return column.kind === "text" && test.texts !== null ? test.texts(column, context) : null;
 }

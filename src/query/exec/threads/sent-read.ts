@@ -15,6 +15,7 @@ import type {
   ScanPlan,
   TopNPlan,
 } from "../../plan/plan.js";
+import { holdsEncoded } from "../segments/encoded-column.js";
 import { isStorable } from "../segments/stored/column-page.js";
 import { layoutOf } from "../table-layout.js";
 import { callNanos } from "./cheap-calls.js";
@@ -50,7 +51,8 @@ function sentPlan(plan: AggregatePlan | TopNPlan | DistinctPlan): SentPlan | nul
 function isPlainScan(plan: Plan): plan is ScanPlan {
   if (plan.kind !== "scan" || plan.reverse || plan.rowKey !== null || plan.nearest !== undefined) return false;
   const { types } = layoutOf(plan.table);
-  return plan.source.every((id) => isStorable(types[id]!));
+  // Documents have no form for the way back, and lists may be too long for it.
+  return plan.source.every((id) => isStorable(types[id]!) && !holdsEncoded(types[id]!));
 }
 
 const idsOf = (columns: readonly OutputColumn[]) => new Set(columns.map(({ id }) => id));

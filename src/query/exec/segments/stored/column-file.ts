@@ -3,7 +3,7 @@
  * build-columns.ts under another name, synced, and renamed; read a page at a time, on demand. Each page and the footer
  * carry a CRC-32, so what is damaged is noticed before anything of it is used.
  *
- *   "TESSCOL3" · pages, each at a multiple of 8 · footer (JSON) · its length u32 · its CRC-32 u32 · "TESSCOL3"
+ *   "TESSCOL4" · pages, each at a multiple of 8 · footer (JSON) · its length u32 · its CRC-32 u32 · "TESSCOL4"
  *   (little-endian)
  *
  * Segments one after the other share the dictionary of a text column while they have its entries in common.
@@ -22,19 +22,27 @@ import {
 } from "node:fs";
 import { crc32 } from "node:zlib";
 import { type SqlType, TEXT } from "../../../../values/values.js";
-import { type Column, entriesOf, type StoredForm, TextDictionary } from "../column.js";
+import { type Column, type StoredForm, storedEntriesOf, TextDictionary } from "../column.js";
+import { ENCODED_DICTIONARY_BYTES, type EncodedDictionary, holdsEncoded } from "../encoded-column.js";
 import { SegmentKeys } from "../segment.js";
 import type { TextColumn } from "../text-column.js";
-import { decodeColumn, type EncodedPage, encodeCodes, encodeColumn, type PageHead } from "./column-page.js";
+import {
+  decodeColumn,
+  dictionaryOfEntries,
+  type EncodedPage,
+  encodeCodes,
+  encodeColumn,
+  type PageHead,
+} from "./column-page.js";
 import { ReadAhead } from "./read-ahead.js";
 import { recoded, SharedEntries } from "./shared-entries.js";
 
-const MAGIC = Buffer.from("TESSCOL3");
+const MAGIC = Buffer.from("TESSCOL4");
 /**
- * Each segment had its own dictionaries in the second, and of JSON in the first. An older program takes newer files for
- * damaged, and makes them again.
+ * The third had no columns of JSON and lists. Each segment had its own dictionaries in the second, and of JSON in the
+ * first. An older program takes newer files for damaged, and makes them again.
  */
-const OLDER_MAGICS = [Buffer.from("TESSCOL1"), Buffer.from("TESSCOL2")];
+const OLDER_MAGICS = ["TESSCOL1", "TESSCOL2", "TESSCOL3"].map((magic) => Buffer.from(magic));
 const TAIL_BYTES = 8 + MAGIC.length;
 const ALIGNMENT = 8;
 /** Written between two syncs: the disk is not flooded at once, so that others' syncs do not wait behind it. */
@@ -122,13 +130,13 @@ export class ColumnFileWriter {
   }
 
   private encoded(id: number, type: SqlType, column: StoredForm, rows: number): EncodedPage {
-    const entries = column.kind === "dictionary" ? entriesOf(column) : null;
+    const entries = column.kind === "dictionary" ? storedEntriesOf(column) : null;
     if (column.kind !== "dictionary" || entries === null) return encodeColumn(type, column, rows);
     let shared = this.shared.get(id);
     let codes = shared?.take(entries) ?? null;
     if (shared === undefined || codes === null) {
       if (shared !== undefined) this.writeEntries(shared);
-      shared = new SharedEntries(this.dictionaryCount++);
+      shared = new SharedEntries(this.dictionaryCount++, holdsEncoded(type) ? ENCODED_DICTIONARY_BYTES : undefined);
       this.shared.set(id, shared);
       codes = shared.take(entries)!;
     }
@@ -207,7 +215,10 @@ const NO_CODES = new Uint8Array(0);
 const FETCHED_BYTES = 256 * 1024;
 const fetched = new Uint8Array(FETCHED_BYTES);
 
-const isInSharedMemory = ({ entries }: TextDictionary): boolean => entries.data.buffer instanceof SharedArrayBuffer;
+type StoredDictionary = TextDictionary | EncodedDictionary;
+
+const isInSharedMemory = (dictionary: StoredDictionary): boolean =>
+  storedEntriesOf(dictionary)!.data.buffer instanceof SharedArrayBuffer;
 
 /** Closes files that no segment refers to any more: scans may read on in a file that was replaced. */
 const unused = new FinalizationRegistry<number>((file) => closeSync(file));
@@ -220,7 +231,7 @@ export class ColumnFile {
   private readonly file: number;
   private readonly dictionaryPages: readonly DictionaryPage[];
   /** Those that some column in memory has. */
-  private readonly dictionaries = new Map<number, WeakRef<TextDictionary>>();
+  private readonly dictionaries = new Map<number, WeakRef<StoredDictionary>>();
   readonly ahead: ReadAhead;
 
   /** Throws DamagedColumns when it is not whole, and the system's error when it cannot be opened. */
@@ -240,22 +251,23 @@ export class ColumnFile {
   }
 
   /** A dictionary that segments share, without codes. Throws DamagedColumns. */
-  dictionary(number: number, isShared: boolean): TextDictionary {
+  dictionary(type: SqlType, number: number, isShared: boolean): StoredDictionary {
     const known = this.dictionaries.get(number)?.deref();
     if (known !== undefined && (!isShared || isInSharedMemory(known))) return known;
     const page = this.dictionaryPages[number]!;
-    return this.keep(number, decodeColumn(TEXT, page.head, this.read(page, isShared), page.count) as TextColumn);
+    const entries = decodeColumn(TEXT, page.head, this.read(page, isShared), page.count) as TextColumn;
+    return this.keep(type, number, entries);
   }
 
   /** The column with the entries that other columns in memory have, rather than with a copy of them. */
-  sharing(number: number, { codes, entries }: TextDictionary): TextDictionary {
+  sharing(number: number, { codes, entries }: TextDictionary): StoredDictionary {
     const known = this.dictionaries.get(number)?.deref();
-    const origin = known !== undefined && isInSharedMemory(known) ? known : this.keep(number, entries);
+    const origin = known !== undefined && isInSharedMemory(known) ? known : this.keep(TEXT, number, entries);
     return origin.withCodes(codes);
   }
 
-  private keep(number: number, entries: TextColumn): TextDictionary {
-    const made = new TextDictionary(NO_CODES, entries, null, this.dictionaryPages[number]!.segments);
+  private keep(type: SqlType, number: number, entries: TextColumn): StoredDictionary {
+    const made = dictionaryOfEntries(type, NO_CODES, entries, this.dictionaryPages[number]!.segments);
     this.dictionaries.set(number, new WeakRef(made));
     return made;
   }
@@ -392,7 +404,7 @@ export class StoredSegment {
 
   /** A page of the segment as a column. */
   decoded(type: SqlType, { head, body }: EncodedPage, isShared = false): StoredForm {
-    return decodeColumn(type, head, body, this.rows, (number) => this.file.dictionary(number, isShared));
+    return decodeColumn(type, head, body, this.rows, (number) => this.file.dictionary(type, number, isShared));
   }
 
   /** A column that a thread has read, with the file's own entries. */

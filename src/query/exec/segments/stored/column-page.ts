@@ -9,14 +9,15 @@ import { encodeRecord, recordDecoder } from "../../../../storage/record-codec.js
 import type { SqlType, Value } from "../../../../values/values.js";
 import {
   type DictionaryColumn,
-  entriesOf,
   entryCount,
   isSegmentable,
   type NumberColumn,
   plainOf,
   type StoredForm,
+  storedEntriesOf,
   TextDictionary,
 } from "../column.js";
+import { EncodedColumn, EncodedDictionary, holdsEncoded, payloadsOf } from "../encoded-column.js";
 import { type TextColumn, textColumn, textsOf } from "../text-column.js";
 
 /** Arrays begin at multiples of this, so that they can be read in place. */
@@ -58,7 +59,7 @@ export interface EncodedPage {
 }
 
 /**
- * Types whose columns have a stored form. Vectors and JSON values stay in records: their columns are made in memory.
+ * Types whose columns have a stored form. Vectors and variants stay in records: their columns are made in memory.
  */
 export function isStorable(type: SqlType): boolean {
   return isSegmentable(type) && type.name !== "vector" && type.name !== "variant" && type.user === undefined;
@@ -74,14 +75,12 @@ export function encodeColumn(type: SqlType, column: StoredForm, rows: number): E
   switch (column.kind) {
     case "number":
       return encodeNumbers(column, rows);
-    case "dictionary": {
-      return encodeDictionary(column);
-    }
-    case "text": {
-      const { data, offsets, isAscii, nulls } = column;
-      const head = { kind: "text", isAscii, hasNulls: nulls !== null, textBytes: data.length } as const;
-      return { head, body: joined([bytesOf(offsets), ...(nulls === null ? [] : [nulls]), data]) };
-    }
+    case "dictionary":
+      return encodeDictionary(type, column);
+    case "text":
+      return encodeTexts(column);
+    case "encoded":
+      return encodeTexts(column.payloads);
     case "plain":
       return encodePlain(type, column.values, rows);
   }
@@ -96,7 +95,7 @@ export function decodeColumn(
   head: PageHead,
   body: Uint8Array,
   rows: number,
-  dictionaryOf: (number: number) => TextDictionary = noDictionary,
+  dictionaryOf: (number: number) => TextDictionary | EncodedDictionary = noDictionary,
 ): StoredForm {
   const reader = new BodyReader(body);
   switch (head.kind) {
@@ -110,7 +109,8 @@ export function decodeColumn(
         const { count, isAscii, hasNulls } = head.texts;
         const offsets = reader.uint32(count + 1);
         const nulls = hasNulls ? reader.bytes(count) : null;
-        return new TextDictionary(codes, textColumn(reader.bytes(head.entryBytes), offsets, isAscii, nulls));
+        const entries = textColumn(reader.bytes(head.entryBytes), offsets, isAscii, nulls);
+        return dictionaryOfEntries(type, codes, entries);
       }
       const values = JSON.parse(Buffer.from(reader.bytes(head.entryBytes)).toString()) as Value[];
       const texts = codes.buffer instanceof SharedArrayBuffer ? textsOf(values, values.length) : null;
@@ -121,11 +121,23 @@ export function decodeColumn(
       const offsets = reader.uint32(rows + 1);
       const nulls = head.hasNulls ? reader.bytes(rows) : null;
       const data = reader.bytes(head.textBytes);
-      return { kind: "text", data, offsets, isAscii: head.isAscii, nulls, bytes: body.length };
+      const texts: TextColumn = { kind: "text", data, offsets, isAscii: head.isAscii, nulls, bytes: body.length };
+      return holdsEncoded(type) ? new EncodedColumn(type, texts) : texts;
     }
     case "plain":
       return decodePlain(type, head, reader, rows);
   }
+}
+
+/** Of entries in a file: what they are depends on the type. */
+export function dictionaryOfEntries(
+  type: SqlType,
+  codes: Uint8Array | Uint16Array,
+  entries: TextColumn,
+  users = 1,
+): TextDictionary | EncodedDictionary {
+  if (!holdsEncoded(type)) return new TextDictionary(codes, entries, null, users);
+  return new EncodedDictionary(codes, new EncodedColumn(type, entries), null, users);
 }
 
 function noDictionary(): never {
@@ -143,11 +155,22 @@ function sharedTexts({ data, offsets, isAscii, nulls }: TextColumn): TextColumn 
   return textColumn(copy(data), starts, isAscii, nulls === null ? null : copy(nulls));
 }
 
-function encodeDictionary(column: DictionaryColumn): EncodedPage {
+function encodeTexts({ data, offsets, isAscii, nulls }: TextColumn): EncodedPage {
+  const head = { kind: "text", isAscii, hasNulls: nulls !== null, textBytes: data.length } as const;
+  return { head, body: joined([bytesOf(offsets), ...(nulls === null ? [] : [nulls]), data]) };
+}
+
+/** Values that are encoded, of which a statement has made a dictionary. */
+function entriesToStore(type: SqlType, column: DictionaryColumn): TextColumn | null {
+  if (column instanceof EncodedDictionary || !holdsEncoded(type)) return storedEntriesOf(column);
+  return payloadsOf(type, column.values, column.values.length);
+}
+
+function encodeDictionary(type: SqlType, column: DictionaryColumn): EncodedPage {
   const { codes } = column;
   const width = codes.BYTES_PER_ELEMENT as 1 | 2;
   const count = entryCount(column);
-  const texts = entriesOf(column);
+  const texts = entriesToStore(type, column);
   if (texts === null) {
     const entries = Buffer.from(JSON.stringify(column.values));
     return { head: { kind: "dictionary", width, entryBytes: entries.length }, body: joined([bytesOf(codes), entries]) };

@@ -16,6 +16,7 @@ import { NUMERIC_FORM } from "../../../../storage/record-writer.js";
 import { Numeric } from "../../../../values/numeric.js";
 import type { SqlType, Value } from "../../../../values/values.js";
 import { codesMax, columnOf, holdsTexts, type NumberColumn, type StoredForm } from "../column.js";
+import { ENCODED_DICTIONARY_BYTES, EncodedColumn, EncodedDictionary, holdsEncoded } from "../encoded-column.js";
 import { TextSpool } from "./text-spool.js";
 
 const ROWS_MIN = 1024;
@@ -26,7 +27,7 @@ export abstract class ColumnSink implements PayloadSink {
   protected length = 0;
   /** The values of all rows, from when one came that has no form of this kind. */
   private values: Value[] | null = null;
-  private readonly read: PayloadReader;
+  protected readonly read: PayloadReader;
 
   constructor(protected readonly type: SqlType) {
     this.read = payloadReader(type);
@@ -90,6 +91,7 @@ export function columnSink(type: SqlType, rowsMax: number): ColumnSink {
     case "numeric":
       return new NumericSink(type);
     default:
+      if (holdsEncoded(type)) return new EncodedSink(type, rowsMax);
       return holdsTexts(type) && type.name !== "uuid" ? new TextSink(type, rowsMax) : new ValueSink(type);
   }
 }
@@ -221,7 +223,7 @@ class NumericSink extends NumberSink {
 }
 
 class TextSink extends ColumnSink {
-  private readonly spool: TextSpool;
+  protected readonly spool: TextSpool;
 
   constructor(type: SqlType, rowsMax: number) {
     super(type);
@@ -247,6 +249,20 @@ class TextSink extends ColumnSink {
 
   protected override restart(): void {
     this.spool.restart();
+  }
+}
+
+/** Values as their records have them, of which some may be the same. */
+class EncodedSink extends TextSink {
+  protected override heldAt(row: number): Value {
+    return this.spool.payloadAt(row, this.read);
+  }
+
+  protected override held(): StoredForm {
+    const held = this.spool.column(codesMax(this.length));
+    if (held.kind === "text") return new EncodedColumn(this.type, held);
+    const dictionary = new EncodedDictionary(held.codes, new EncodedColumn(this.type, held.entries!));
+    return held.entries!.data.length > ENCODED_DICTIONARY_BYTES ? dictionary.rows() : dictionary;
   }
 }
 

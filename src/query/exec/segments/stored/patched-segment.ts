@@ -12,12 +12,14 @@ import {
   entryCount,
   type NumberColumn,
   type StoredForm,
-  TextDictionary,
+  storedEntriesOf,
 } from "../column.js";
 import { mergedColumn, originsOf, type RowOrigins } from "../corrected-piece.js";
+import { EncodedDictionary, payloadsOf } from "../encoded-column.js";
 import { KeyCollector, type SegmentKeys } from "../segment.js";
-import { GrowingTexts, isTextAt } from "../text-column.js";
+import { bytesKeyOf, GrowingTexts, isTextAt, type TextColumn } from "../text-column.js";
 import { ColumnFile, type ColumnToWrite, DamagedColumns, type StoredSegment } from "./column-file.js";
+import { dictionaryOfEntries } from "./column-page.js";
 import { REMOVED, type SegmentPatch } from "./segment-patch.js";
 
 export interface PatchedSegment {
@@ -167,11 +169,12 @@ function mergedPage(
     case "plain":
       return null;
     case "text":
+    case "encoded":
       return { type, column: merged };
     case "number":
       return { type, column: measured(merged) };
     case "dictionary":
-      return { type, column: withoutUnused(merged) };
+      return { type, column: withoutUnused(type, merged) };
   }
 }
 
@@ -185,8 +188,14 @@ function isUnchanged(type: SqlType, base: StoredForm, values: readonly Value[], 
         (row, i) => (base.nulls?.[row] ?? 0) === (added.nulls?.[i] ?? 0) && Object.is(base.data[row], added.data[i]),
       );
     }
+    case "encoded":
+      return haveBytes(base.payloads, rows, payloadsOf(type, values, rows.length));
     case "dictionary": {
       const { codes, entries } = base;
+      if (base instanceof EncodedDictionary) {
+        const codesOfRows = rows.map((row) => codes[row]!);
+        return haveBytes(base.encoded.payloads, codesOfRows, payloadsOf(type, values, rows.length));
+      }
       if (entries === undefined) return rows.every((row, i) => base.values[codes[row]!] === values[i]);
       return rows.every((row, i) => isTextAt(entries, codes[row]!, values[i]!));
     }
@@ -195,6 +204,11 @@ function isUnchanged(type: SqlType, base: StoredForm, values: readonly Value[], 
     case "plain":
       return false;
   }
+}
+
+/** Whether these rows have what `added` has, in its order. */
+function haveBytes(column: TextColumn, rows: Int32Array, added: TextColumn): boolean {
+  return rows.every((row, i) => bytesKeyOf(column, row) === bytesKeyOf(added, i));
 }
 
 /** With the least and greatest numbers of these rows: answers are made of them. */
@@ -214,7 +228,7 @@ function measured(column: NumberColumn): NumberColumn {
 }
 
 /** Entries that no row has any more would stay for ever. */
-function withoutUnused(column: DictionaryColumn): DictionaryColumn {
+function withoutUnused(type: SqlType, column: DictionaryColumn): DictionaryColumn {
   const count = entryCount(column);
   const isUsed = new Uint8Array(count);
   for (const code of column.codes) isUsed[code] = 1;
@@ -227,9 +241,10 @@ function withoutUnused(column: DictionaryColumn): DictionaryColumn {
   const { length } = column.codes;
   const codes = used.length <= 256 ? new Uint8Array(length) : new Uint16Array(length);
   for (let i = 0; i < length; i++) codes[i] = newCode[column.codes[i]!]!;
-  if (column.entries === undefined)
+  const entries = storedEntriesOf(column);
+  if (entries === null)
     return { kind: "dictionary", codes, values: Array.from(used, (code) => column.values[code]!), bytes: column.bytes };
   const texts = new GrowingTexts();
-  texts.append(column.entries, used, 0, used.length);
-  return new TextDictionary(codes, texts.column());
+  texts.append(entries, used, 0, used.length);
+  return dictionaryOfEntries(type, codes, texts.column());
 }

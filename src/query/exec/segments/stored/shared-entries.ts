@@ -1,9 +1,9 @@
 /**
- * The entries of a text column's dictionary that neighbouring segments of a file have in common: each segment stores
+ * The entries of a column's dictionary that neighbouring segments of a file have in common: each segment stores
  * its codes alone. So who groups, joins or compares by a column looks at an entry once for all of them. Used by
  * column-file.ts, which writes the entries when the next segment has too few of them, or when the file ends.
  */
-import { GrowingTexts, type TextColumn, textOfBytes } from "../text-column.js";
+import { bytesKeyOf, GrowingTexts, type TextColumn } from "../text-column.js";
 
 /** With more, one segment would have to do with entries that are others' only. */
 const ENTRIES_MAX = 8192;
@@ -21,6 +21,7 @@ export class SharedEntries {
   constructor(
     /** Of the dictionary in its file. */
     readonly number: number,
+    private readonly bytesMax = BYTES_MAX,
   ) {}
 
   /** The code of each of a segment's entries, taken in where it is new; null: too little is in common. */
@@ -30,14 +31,14 @@ export class SharedEntries {
     const added: { readonly text: string | null; readonly row: number }[] = [];
     let bytes = this.bytes;
     for (let row = 0; row < count; row++) {
-      const text = keyOf(entries, row);
+      const text = bytesKeyOf(entries, row);
       const code = this.codes.get(text);
       codes[row] = code ?? this.codes.size + added.length;
       if (code !== undefined) continue;
       added.push({ text, row });
       bytes += text?.length ?? 0;
     }
-    const isTooMuch = this.codes.size + added.length > ENTRIES_MAX || bytes > BYTES_MAX;
+    const isTooMuch = this.codes.size + added.length > ENTRIES_MAX || bytes > this.bytesMax;
     if (this.segments > 0 && (isTooMuch || added.length > NEW_SHARE_MAX * count)) return null;
     for (const { text } of added) this.codes.set(text, this.codes.size);
     const rows = Int32Array.from(added, ({ row }) => row);
@@ -54,11 +55,6 @@ export class SharedEntries {
   column(): TextColumn {
     return this.texts.column();
   }
-}
-
-/** Of the same bytes the same text, whatever they are in. */
-function keyOf({ data, offsets, nulls }: TextColumn, row: number): string | null {
-  return nulls !== null && nulls[row] === 1 ? null : textOfBytes(data, offsets[row]!, offsets[row + 1]!, true);
 }
 
 /** Codes of a segment's own entries as those of the shared ones. */

@@ -2,6 +2,7 @@
  * Collects the texts of a column as bytes: in a dictionary while enough of them repeat, else one after the other. Used
  * by column-sinks.ts, whose texts are valid UTF-8.
  */
+import type { PayloadReader } from "../../../../storage/record-reader.js";
 import type { Value } from "../../../../values/values.js";
 import { type DictionaryColumn, TextDictionary } from "../column.js";
 import { copyBytes, type TextColumn, textColumn, textOfBytes } from "../text-column.js";
@@ -67,6 +68,12 @@ export class TextSpool {
 
   valueAt(row: number): Value {
     return this.entryAt(this.codes === null ? row : this.codes[row]!);
+  }
+
+  /** What `read` makes of a row's bytes. */
+  payloadAt(row: number, read: PayloadReader): Value {
+    const entry = this.codes === null ? row : this.codes[row]!;
+    return this.nulls?.[entry] === 1 ? null : read(this.bytes, this.startOf(entry), this.ends[entry]!);
   }
 
   /** All rows. `codesMax`: entries that their dictionary may have. */
