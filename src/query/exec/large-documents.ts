@@ -51,14 +51,6 @@ class LargeDocuments extends AroundOperator {
     super(input);
   }
 
-  expectRows(rows: number): void {
-    this.input.expectRows?.(rows);
-  }
-
-  passOver(rows: number): boolean {
-    return this.input.passOver?.(rows) === true;
-  }
-
   next(): Pulled {
     const pulled = this.operator.next();
     return pulled instanceof Promise ? pulled.then((batch) => this.ready(batch)) : this.ready(pulled);
