@@ -21,7 +21,7 @@ t.test("random tables, with newer entries, gaps, own writes and others' commits 
     const read = await Read.open(t, 1 + random.below(3), 100 * random.below(20));
     await read.run(CREATE);
     await read.run(ROWS);
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < 16; round++) {
       for (let i = random.below(10); i > 0; i--) await read.run(write(random));
       if (random.below(3) > 0) await read.makeColumns();
       for (let i = random.below(3); i > 0; i--) await read.run(write(random));
