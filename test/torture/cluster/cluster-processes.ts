@@ -249,6 +249,11 @@ export class ClusterProcesses {
     await ended;
   }
 
+  /** What all nodes have logged last. */
+  logEnds(): string {
+    return this.nodes.map((node) => `${node.name}: ${this.log(node).slice(-LOG_END)}`).join("\n");
+  }
+
   log(node: NodeProcess): string {
     return readFileSync(join(this.folder, `${node.name}.log`), "utf8");
   }

@@ -189,7 +189,7 @@ export class ClusterTorture {
     await this.make(fault, node, partition);
     const seen = this.acknowledgedCount;
     for (let tries = 0; this.acknowledgedCount < seen + 20; tries++) {
-      if (tries > 600) throw new Error(`nothing is acknowledged a minute after ${fault}: ${this.cluster.log(node)}`);
+      if (tries > 600) throw new Error(`nothing is acknowledged a minute after ${fault}:\n${this.cluster.logEnds()}`);
       await sleep(100);
     }
     const gap = { fault, ofOwner: node === owning, ms: Math.round(this.gapMs) };
@@ -248,12 +248,6 @@ export class ClusterTorture {
 
   private get acknowledgedCount(): number {
     return this.acknowledged.reduce((sum, list) => sum + list.length, 0);
-  }
-
-  /** Leaves no process behind. */
-  abandon(): Promise<void> {
-    this.isOver = true;
-    return this.cluster.close();
   }
 
   async finish(): Promise<ClusterFindings> {
