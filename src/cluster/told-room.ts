@@ -7,7 +7,7 @@ export class ToldRoom {
   private isFull = false;
   /** Null: nothing has been told yet. */
   private told: boolean | null = null;
-  private telling: Promise<void> | null = null;
+  private isTelling = false;
   private isClosed = false;
 
   constructor(
@@ -19,7 +19,7 @@ export class ToldRoom {
   /** Of the disk; nobody is told before `begin`. */
   became(isFull: boolean): void {
     this.isFull = isFull;
-    if (this.told !== null) this.tellSoon();
+    if (this.told !== null) void this.tellAll();
   }
 
   /** What an earlier process of the node has told is put right. */
@@ -27,20 +27,16 @@ export class ToldRoom {
     const { isFull } = this;
     await this.tell(isFull);
     this.told = isFull;
-    this.tellSoon();
+    void this.tellAll();
   }
 
   close(): void {
     this.isClosed = true;
   }
 
-  private tellSoon(): void {
-    this.telling ??= this.tellAll().finally(() => {
-      this.telling = null;
-    });
-  }
-
   private async tellAll(): Promise<void> {
+    if (this.isTelling) return;
+    this.isTelling = true;
     while (!this.isClosed && this.told !== this.isFull) {
       const { isFull } = this;
       try {
@@ -51,5 +47,6 @@ export class ToldRoom {
         await sleep(this.pauseMs, undefined, { ref: false });
       }
     }
+    this.isTelling = false;
   }
 }

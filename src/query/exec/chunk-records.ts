@@ -138,11 +138,10 @@ function framesOf(type: SqlType, column: Column): FrameColumn {
       break;
     case "encoded":
       return column.type === type ? textFrames(column.payloads) : plainFrames(type, column);
-    case "dictionary":
-      if (column instanceof EncodedDictionary && column.encoded.type !== type) return dictionaryFrames(type, column);
-      return TEXTS.has(type.name) || column instanceof EncodedDictionary
-        ? textDictionaryFrames(type, column)
-        : dictionaryFrames(type, column);
+    case "dictionary": {
+      const isStored = column instanceof EncodedDictionary ? column.encoded.type === type : TEXTS.has(type.name);
+      return isStored ? textDictionaryFrames(type, column) : dictionaryFrames(type, column);
+    }
   }
   return plainFrames(type, column);
 }

@@ -63,25 +63,25 @@ class ProjectOperator implements Operator {
     for (const { chunkExpr } of this.outputs) this.chunkExprs.push(chunkExpr === null ? null : chunkExpr());
   }
 
+  /** Where an expression is computed, it is for all rows: one of them may end the statement. */
+  private get handsOn(): boolean {
+    return this.outputs.every(({ slot }) => slot >= 0);
+  }
+
   expectRows(rows: number): void {
     this.input.expectRows?.(rows);
   }
 
-  /** Where an expression is computed, it is for all rows: one of them may end the statement. */
   passOver(rows: number): boolean {
-    return this.outputs.every(({ slot }) => slot >= 0) && this.input.passOver?.(rows) === true;
+    return this.handsOn && this.input.passOver?.(rows) === true;
   }
 
   acceptBound(bound: SegmentBound): void {
-    if (this.outputs.every(({ slot }) => slot >= 0)) {
-      this.input.acceptBound?.({ ...bound, slot: this.outputs[bound.slot]!.slot });
-    }
+    if (this.handsOn) this.input.acceptBound?.({ ...bound, slot: this.outputs[bound.slot]!.slot });
   }
 
   acceptKeys({ slot, keys }: WantedKeys): void {
-    if (this.outputs.every((output) => output.slot >= 0)) {
-      this.input.acceptKeys?.({ slot: this.outputs[slot]!.slot, keys });
-    }
+    if (this.handsOn) this.input.acceptKeys?.({ slot: this.outputs[slot]!.slot, keys });
   }
 
   acceptThreads(work: ThreadWork): void {

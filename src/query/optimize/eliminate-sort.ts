@@ -289,9 +289,11 @@ function orderedScan(scan: ScanPlan, wanted: readonly Wanted[], purpose: Purpose
     const direction = directionFor(range, index, range.prefix.length, wanted);
     return direction === null ? [] : Object.freeze({ ...range, reverse: direction });
   });
+  // Statistics are read when somebody first asks for them.
+  if (ranges.length === 0) return null;
   const costs = ranges.map((range) => costOfSome(range, purpose));
   const least = Math.min(...costs);
-  return least < (ranges.length === 0 ? 0 : costOfSorting(scan, purpose)) ? ranges[costs.indexOf(least)]! : null;
+  return least < costOfSorting(scan, purpose) ? ranges[costs.indexOf(least)]! : null;
 }
 
 /** Of reading all rows and sorting those that pass. Without statistics an index is always taken. */
@@ -321,8 +323,7 @@ function directionFor(
 ): boolean | null {
   const { table } = scan;
   const ids = keyColumnIds(table, index);
-  const order = [...ids, ...lastOf(table, index)];
-  const isWhole = order.length > ids.length || isUniqueWithoutNulls(table, index);
+  const order = [...ids, ...lastOf(table, index).filter((id) => !ids.includes(id))];
   const tableColumns = new Map(scan.source.map((id, i) => [scan.columns[i]!.id, id]));
   const constant = new Set(ids.slice(0, fixed));
   let next = fixed;
@@ -331,9 +332,8 @@ function directionFor(
     const columnId = tableColumns.get(id);
     if (columnId === undefined) return null;
     if (constant.has(columnId)) continue;
-    while (next >= ids.length && next < order.length && constant.has(order[next]!)) next++;
     // No two rows are equal so far, further keys decide nothing.
-    if (next === order.length && isWhole) break;
+    if (next === order.length && hasNoEquals(table, index)) break;
     if (order[next] !== columnId) return null;
     const column = index === "primary key" || next >= ids.length ? ASCENDING : index.columns[next]!;
     const backwards = descending !== column.descending;
@@ -353,8 +353,9 @@ function lastOf(table: TableDef, index: IndexDef | "primary key"): readonly numb
   return index === "primary key" || index.unique ? [] : (table.primaryKey ?? []);
 }
 
-function isUniqueWithoutNulls(table: TableDef, index: IndexDef | "primary key"): boolean {
-  if (index === "primary key") return true;
+/** Whether no two rows have equal entries, with the rows' keys at the end of those that have them. */
+function hasNoEquals(table: TableDef, index: IndexDef | "primary key"): boolean {
+  if (index === "primary key" || lastOf(table, index).length > 0) return true;
   const isPlain = !index.where && index.columns.every(({ columnId }) => columnId !== EXPRESSION_COLUMN);
   return index.unique && isPlain && index.columns.every(({ columnId }) => !isNullable(table, columnId));
 }
