@@ -44,6 +44,8 @@ export interface OwnBefore {
   /** What has been deleted of the origin. */
   readonly markers: Set<string>;
   readonly tenants: Set<number>;
+  /** Of whose keys all values are known. */
+  readonly sure: Set<number>;
 }
 
 const COUNT_BYTES = 17;
@@ -68,6 +70,12 @@ export class BranchBytes {
     if (stored !== undefined) this.counts.set(tenant, readCount(stored, tenant));
     // One that an earlier version has made was not counted.
     else this.counts.set(tenant, { bytes: 0, markers: 0, unsure: 0, recount: isNew ? null : recountOf(tenant) });
+  }
+
+  /** False: the branch has deleted nothing of its origin. */
+  mayHide(tenant: number): boolean {
+    const count = this.counts.get(tenant);
+    return count === undefined || mayHide(count);
   }
 
   forget(tenant: number): Operation {
@@ -120,38 +128,50 @@ export class BranchBytes {
     return this.kept(tenants);
   }
 
-  /** Operations of branches: what these have under the keys. */
-  before(operations: readonly Operation[], tenantOf: (key: Uint8Array) => number | null): OwnBefore {
-    const found: OwnBefore = { values: new Map(), markers: new Set(), tenants: new Set() };
-    const own = operations.filter(({ key }) => tenantOf(key) !== null);
-    if (own.length === 0) return found;
-    const read = (keys: readonly Uint8Array[]) => this.lately.valuesOf(keys);
-    const values = this.last.valuesOf(
-      own.map(({ key }) => key),
-      read,
-    );
-    for (const [i, value] of values.entries())
-      if (value !== undefined) found.values.set(own[i]!.text ?? keyText(own[i]!.key), value.length);
-    this.findMarkers(operations, tenantOf, found);
+  /**
+   * What branches have under the keys of operations. A branch without a bound is looked at only where something is
+   * deleted: what it replaces is counted until it is counted anew.
+   */
+  before(operations: readonly Operation[]): OwnBefore {
+    const found: OwnBefore = { values: new Map(), markers: new Set(), tenants: new Set(), sure: new Set() };
+    if (this.branches.isEmpty) return found;
+    const own: Operation[] = [];
+    const marked: Operation[] = [];
+    let tenant = -1;
+    let count: Count | null = null;
+    for (const operation of operations) {
+      const { key, value } = operation;
+      if (tenantOfKey(key) !== tenant) {
+        tenant = tenantOfKey(key);
+        const branch = this.branches.layered(tenant);
+        count = branch === undefined ? null : this.counts.get(tenant)!;
+        if (count !== null && (branch?.quotaBytes !== null || count.recount !== null)) found.sure.add(tenant);
+      }
+      if (count === null) continue;
+      if (value === null || found.sure.has(tenant)) own.push(operation);
+      if (mayHide(count) && !isOwnOnly(key)) marked.push(operation);
+    }
+    this.findValues(own, found);
+    this.findMarkers(marked, found);
     return found;
   }
 
-  /** What has an entry of its own has no marker. */
-  private findMarkers(
-    operations: readonly Operation[],
-    tenantOf: (key: Uint8Array) => number | null,
-    found: OwnBefore,
-  ): void {
-    const hidden: Uint8Array[] = [];
-    for (const { key, text = keyText(key) } of operations) {
-      const tenant = tenantOf(key);
-      if (tenant === null || isOwnOnly(key) || found.values.has(text)) continue;
-      const { markers, recount } = this.counts.get(tenant)!;
-      if (markers > 0 || recount !== null) hidden.push(key);
+  private findValues(operations: readonly Operation[], { values }: OwnBefore): void {
+    if (operations.length === 0) return;
+    const keys = operations.map(({ key }) => key);
+    for (const [i, value] of this.last.valuesOf(keys, (some) => this.lately.valuesOf(some)).entries()) {
+      const { key, text = keyText(key) } = operations[i]!;
+      if (value !== undefined) values.set(text, value.length);
     }
+  }
+
+  /** What has an entry of its own has no marker. */
+  private findMarkers(operations: readonly Operation[], { values, markers }: OwnBefore): void {
+    const hidden = operations.filter(({ key, text = keyText(key) }) => !values.has(text));
     if (hidden.length === 0) return;
-    for (const [i, marker] of this.lately.valuesOf(hidden.map(hiddenKey)).entries()) {
-      if (marker !== undefined) found.markers.add(keyText(hidden[i]!));
+    for (const [i, marker] of this.lately.valuesOf(hidden.map(({ key }) => hiddenKey(key))).entries()) {
+      const { key, text = keyText(key) } = hidden[i]!;
+      if (marker !== undefined) markers.add(text);
     }
   }
 
@@ -162,7 +182,8 @@ export class BranchBytes {
     const had = before.values.get(text);
     const bytes = (value === null ? 0 : key.length + value.length) - (had === undefined ? 0 : key.length + had);
     if (value === null) before.values.delete(text);
-    else before.values.set(text, value.length);
+    else if (before.sure.has(tenant)) before.values.set(text, value.length);
+    else if (had === undefined) count.unsure += bytes;
     count.bytes += bytes;
     if (count.recount !== null && isCounted(count.recount, key)) count.recount.bytes += bytes;
     if (!isOwnOnly(key) && before.markers.has(text) === (value !== null)) this.noteMarker(count, key, text, before);
@@ -229,6 +250,10 @@ export class BranchBytes {
   }
 }
 
+function mayHide({ markers, recount }: Count): boolean {
+  return markers > 0 || recount !== null;
+}
+
 function recountOf(tenant: number): Recount {
   return { bytes: 0, markers: 0, unsure: 0, upTo: tenantPrefix(tenant), isAtMarkers: false };
 }
@@ -238,9 +263,11 @@ function isCounted({ isAtMarkers, upTo }: Recount, key: Uint8Array): boolean {
 }
 
 function countValue({ bytes, markers, unsure, recount }: Count): Buffer {
-  const value = Buffer.alloc(COUNT_BYTES);
-  value.writeBigInt64BE(BigInt(bytes), 0);
-  value.writeBigInt64BE(BigInt(markers), 8);
+  const value = Buffer.allocUnsafe(COUNT_BYTES);
+  for (const [i, number] of [bytes, markers].entries()) {
+    value.writeInt32BE(Math.floor(number / 2 ** 32), 8 * i);
+    value.writeUInt32BE(number >>> 0, 8 * i + 4);
+  }
   value[16] = recount !== null ? 1 : unsure > 0 ? 2 : 0;
   return value;
 }

@@ -1,6 +1,6 @@
 /**
- * Remembers what was written last under keys of branches, and of tenants whose past is kept: what the next commit
- * replaces needs no look at the engine then, where each older version of an entry costs a step. Owned by
+ * Remembers what was written or found last under keys of branches, and of tenants whose past is kept: what the next
+ * commit replaces needs no look at the engine then, where each older version of an entry costs a step. Owned by
  * layered-engine.ts, through which all is written.
  */
 import type { Operation } from "./operation.js";
@@ -39,6 +39,15 @@ export class LastWritten {
   }
 
   wrote({ key, value, text = keyText(key) }: Operation): void {
+    this.remember(text, value);
+  }
+
+  /** The engine has this under the key. */
+  found(key: Uint8Array, value: Uint8Array): void {
+    this.remember(keyText(key), value);
+  }
+
+  private remember(text: string, value: Uint8Array | null): void {
     this.young.set(text, value);
     this.youngBytes += text.length + (value?.length ?? 0) + ENTRY_BYTES;
     if (this.youngBytes < BYTES_MAX) return;

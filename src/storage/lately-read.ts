@@ -15,6 +15,7 @@ const ENTRIES_MAX = 4096;
 const BYTES_MAX = 2 * 1024 * 1024;
 /** Fewer, read at once, are found again for little. */
 const ENTRIES_MIN = 8;
+const NO_KEY = new Uint8Array(0);
 
 /** All that the engine has from `gte` to `lt`. */
 interface ReadRange extends Entries {
@@ -49,6 +50,11 @@ export class LatelyRead {
     let place = 0;
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i]!;
+      // Most often it is the next one.
+      if (range !== undefined && place < range.keys.length && Buffer.compare(range.keys[place]!, key) === 0) {
+        values[i] = range.values[place++];
+        continue;
+      }
       if (range === undefined || !isIn(range, key)) {
         range = this.ranges[firstPlace(this.ranges, ({ lt }) => Buffer.compare(lt, key) > 0)];
         place = 0;
@@ -58,9 +64,7 @@ export class LatelyRead {
         continue;
       }
       const { keys: there } = range;
-      // Most often it is the next one.
-      if (place >= there.length || Buffer.compare(there[place]!, key) !== 0)
-        place = firstPlace(there, (one) => Buffer.compare(one, key) >= 0);
+      place = firstPlace(there, (one) => Buffer.compare(one, key) >= 0);
       if (place < there.length && Buffer.compare(there[place]!, key) === 0) values[i] = range.values[place++];
     }
     if (rest.length === 0) return values;
@@ -89,11 +93,16 @@ export class LatelyRead {
     this.writes++;
     if (this.ranges.length === 0) return;
     const spans = new Map<number, { first: Uint8Array; last: Uint8Array }>();
+    let tenant = -1;
+    let span: { first: Uint8Array; last: Uint8Array } = { first: NO_KEY, last: NO_KEY };
     for (const { key } of operations) {
-      const span = spans.get(tenantOfKey(key));
-      if (span === undefined) spans.set(tenantOfKey(key), { first: key, last: key });
+      if (tenantOfKey(key) !== tenant) {
+        tenant = tenantOfKey(key);
+        span = spans.get(tenant) ?? { first: key, last: key };
+        spans.set(tenant, span);
+      }
+      if (Buffer.compare(key, span.last) > 0) span.last = key;
       else if (Buffer.compare(key, span.first) < 0) span.first = key;
-      else if (Buffer.compare(key, span.last) > 0) span.last = key;
     }
     this.ranges = this.ranges.flatMap((range) => {
       const span = spans.get(range.tenant);

@@ -14,14 +14,14 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
-import { BranchBytes, type OwnBefore } from "./branch-bytes.js";
+import { BranchBytes } from "./branch-bytes.js";
 import { type Branch, BranchList, type BranchRecord } from "./branch-list.js";
 import { BranchOrigins } from "./branch-origins.js";
 import { changedKeys } from "./changed-keys.js";
 import type { Engine } from "./engine.js";
 import { EngineAsOf } from "./engine-as-of.js";
 import { FlatBranches } from "./flat-branches.js";
-import { branchCursor, cursorAsOf, entriesOf, replacedValue } from "./history-cursors.js";
+import { branchCursor, cursorAsOf, entriesOf } from "./history-cursors.js";
 import {
   branchPrefix,
   flatPrefix,
@@ -35,7 +35,6 @@ import {
   mergesKey,
   readReplacedKey,
   readStamp,
-  replacedKey,
   replacedPrefix,
   sequenceValue,
   sinceKey,
@@ -44,21 +43,24 @@ import {
   stampValue,
 } from "./history-keys.js";
 import { CommitStamps } from "./history-stamps.js";
-import { APPLIED_SEQUENCE_KEY, isOwnOnly, prefixRange, SPACE, tenantOfKey } from "./keys.js";
+import { APPLIED_SEQUENCE_KEY, isOwnOnly, prefixRange, tenantOfKey } from "./keys.js";
 import { LastWritten } from "./last-written.js";
 import { LatelyRead } from "./lately-read.js";
+import { type LayeredHost, layeredBatch } from "./layered-batch.js";
 import { mergesValue, readMerges, withMerge } from "./merge-points.js";
-import { type CommitStamp, commitsOf, type Operation, without } from "./operation.js";
-import { keyText } from "./ordered-map.js";
+import { type CommitStamp, commitsOf, type Operation } from "./operation.js";
 import type { WrittenPart } from "./packed-operations.js";
 import { firstOf, ReplacedEntries, type WrittenKeys } from "./replaced-entries.js";
+import { ReplacedFilter } from "./replaced-filter.js";
 import { LoadPart } from "./sorted-run.js";
-import type { Cursor, KeyRange } from "./store.js";
-import { valuesBefore } from "./values-before.js";
+import { type Cursor, type KeyRange, NO_ENTRIES } from "./store.js";
 
-const LAYERED_WORK = 4;
+const LOOKED_UP_WORK = 2;
+const NOTHING: Cursor = { next: () => NO_ENTRIES, close: () => undefined };
+/** Of larger batches nothing is remembered: too few of their keys would be written again soon. */
+const REMEMBERED_MAX = 64;
 
-export class LayeredEngine implements Engine {
+export class LayeredEngine implements Engine, LayeredHost {
   readonly branches = new BranchList();
   /** Tenants with a record of their own that their past is kept. */
   private readonly recorded = new Set<number>();
@@ -68,8 +70,9 @@ export class LayeredEngine implements Engine {
   private readonly replacedUpTo = new Map<number, number>();
   private isRecovering = true;
   private readonly last = new LastWritten();
-  private readonly bytes: BranchBytes;
-  private readonly replaced: ReplacedEntries;
+  readonly bytes: BranchBytes;
+  readonly replaced: ReplacedEntries;
+  private written = new ReplacedFilter(Number.POSITIVE_INFINITY);
   private readonly origins: BranchOrigins;
   /** Keeps chains of branches short. */
   readonly flat: FlatBranches;
@@ -98,9 +101,10 @@ export class LayeredEngine implements Engine {
     }
   }
 
-  /** The log has been replayed: from now on each commit comes once. */
-  recovered(): void {
+  /** The log has been replayed up to that commit: from now on each commit comes once. */
+  recovered(sequence: number): void {
     this.isRecovering = false;
+    this.written = new ReplacedFilter(sequence);
   }
 
   /** It has to be told of which commit each operation is, of all of them. */
@@ -145,11 +149,14 @@ export class LayeredEngine implements Engine {
 
   get(key: Uint8Array): Uint8Array | undefined {
     const own = this.engine.get(key);
-    if (own !== undefined || this.branches.isEmpty) return own;
     const tenant = tenantOfKey(key);
+    // A statement reads what it replaces.
+    if (own !== undefined && this.kept.has(tenant)) this.last.found(key, own);
+    if (own !== undefined || this.branches.isEmpty) return own;
     const branch = this.branches.through(tenant);
-    if (branch === undefined || isOwnOnly(key) || this.engine.get(hiddenKey(key)) !== undefined) return undefined;
-    return this.origins.get(key, tenant, branch);
+    if (branch === undefined || isOwnOnly(key)) return undefined;
+    const isHidden = this.bytes.mayHide(tenant) && this.engine.get(hiddenKey(key)) !== undefined;
+    return isHidden ? undefined : this.origins.get(key, tenant, branch);
   }
 
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
@@ -164,7 +171,7 @@ export class LayeredEngine implements Engine {
       else places.push(i);
     }
     for (const [tenant, places] of missing) {
-      const hidden = this.engine.getMany(places.map((i) => hiddenKey(keys[i]!)));
+      const hidden = this.bytes.mayHide(tenant) ? this.engine.getMany(places.map((i) => hiddenKey(keys[i]!))) : [];
       const shown = places.filter((_, j) => hidden[j] === undefined);
       if (shown.length === 0) continue;
       const some = shown.map((i) => keys[i]!);
@@ -175,7 +182,7 @@ export class LayeredEngine implements Engine {
   }
 
   getAsOf(key: Uint8Array, sequence: number): Uint8Array | undefined {
-    if (this.isUnchangedSince(tenantOfKey(key), sequence)) return this.get(key);
+    if (this.isUnchangedSince(tenantOfKey(key), sequence) || !this.written.mayHave(key, sequence)) return this.get(key);
     const replaced = this.replaced.firstAfter(key, sequence);
     return replaced === undefined ? this.get(key) : (replaced ?? undefined);
   }
@@ -184,8 +191,12 @@ export class LayeredEngine implements Engine {
   getManyAsOf(keys: readonly Uint8Array[], sequence: number): (Uint8Array | undefined)[] {
     const values = this.getMany(keys);
     if (this.isUnchangedSince(tenantOfKey(keys[0]!), sequence)) return values;
-    for (const [i, before] of this.replaced.firstOfMany(keys, sequence).entries()) {
-      if (before !== undefined) values[i] = before ?? undefined;
+    const places: number[] = [];
+    for (let i = 0; i < keys.length; i++) if (this.written.mayHave(keys[i]!, sequence)) places.push(i);
+    if (places.length === 0) return values;
+    const some = places.map((i) => keys[i]!);
+    for (const [j, before] of this.replaced.firstOfMany(some, sequence).entries()) {
+      if (before !== undefined) values[places[j]!] = before ?? undefined;
     }
     return values;
   }
@@ -201,7 +212,7 @@ export class LayeredEngine implements Engine {
       return this.kept.has(tenant) ? this.lately.cursor(range, tenant) : this.engine.cursor(range);
     const whole: KeyRange = { gte: range.gte, lt: range.lt, reverse: range.reverse === true };
     const own = this.lately.cursor(whole, tenant);
-    const hidden = this.lately.cursor(hiddenRange(whole), tenant);
+    const hidden = this.bytes.mayHide(tenant) ? this.lately.cursor(hiddenRange(whole), tenant) : NOTHING;
     return branchCursor(own, hidden, this.origins.cursor(whole, tenant, branch), whole, tenant);
   }
 
@@ -220,66 +231,25 @@ export class LayeredEngine implements Engine {
 
   private writeLayered(operations: readonly Operation[], persisted?: boolean): void {
     const isPart = this.isRecovering || operations.at(-1)?.key !== APPLIED_SEQUENCE_KEY;
-    // Of very many keys it would know few.
-    if (isPart) this.last.clear();
-    this.engine.write(this.layered(operations, isPart), persisted);
-    if (!isPart) for (const operation of operations) if (this.isLayer(operation.key)) this.last.wrote(operation);
+    const areMany = isPart || operations.length > REMEMBERED_MAX;
+    if (areMany) this.last.clear();
+    this.engine.write(layeredBatch(this, operations, isPart), persisted);
+    if (!areMany) for (const operation of operations) if (this.isLookedUp(operation.key)) this.last.wrote(operation);
     this.lately.wrote(operations);
   }
 
-  /**
-   * The operations, and with them what is kept beside the entries that they change. What was replaced comes first:
-   * RocksDB takes keys that ascend in a third of the time of keys that go to and fro.
-   */
-  private layered(operations: readonly Operation[], isPart: boolean): Operation[] {
-    let past: Operation[] = [];
-    let made: Operation[] = [];
-    /** What was written last under a key. */
-    const seen = new Map<string, Operation>();
-    const own = this.ownBefore(operations);
-    const found = this.foundBefore(operations);
-    // A commit that the engine gets in parts may have a key in several, and may come again after a crash.
-    const known = isPart ? this.replaced.byCommits(operations, (key) => this.keeps(tenantOfKey(key), key)) : null;
-    let [stampedTenant, stampedMicros] = [-1, -1];
-    for (const [i, operation] of operations.entries()) {
-      const { key, value, commit, text = keyText(key) } = operation;
-      const tenant = tenantOfKey(key);
-      const last = seen.get(text);
-      // A commit may have a key twice; what it replaced is what was there before the first time.
-      if (this.keeps(tenant, key) && commit !== undefined && last?.commit?.sequence !== commit.sequence) {
-        this.replacedUpTo.set(tenant, Math.max(this.replacedUpTo.get(tenant) ?? 0, commit.sequence));
-        if (known?.[i] === undefined) {
-          const there = found[i] === null ? this.get(key) : found[i];
-          const value = replacedValue(last === undefined ? there : (last.value ?? undefined));
-          past.push({ key: replacedKey(key, commit.sequence), value });
-        }
-        if (tenant !== stampedTenant || commit.micros !== stampedMicros) {
-          past.push({ key: stampKey(tenant, commit.micros), value: sequenceValue(commit.sequence) });
-          [stampedTenant, stampedMicros] = [tenant, commit.micros];
-        }
-      }
-      const branch = this.branches.layered(tenant);
-      // Its marker would be stepped over, for nothing. But each operation is one entry or more: log-trim.ts.
-      const isNothing = branch !== undefined && value === null && !own.values.has(text) && last === undefined;
-      if (branch !== undefined) {
-        branch.writes++;
-        // A deletion of a marker that is not there would cost as much as the entry.
-        const isMarked = own.markers.has(text);
-        this.bytes.note(tenant, operation, text, own);
-        if (!isOwnOnly(key) && value === null) past.push({ key: hiddenKey(key), value: NO_BYTES });
-        else if (isMarked) past.push({ key: hiddenKey(key), value: null });
-      }
-      if (!isNothing || isOwnOnly(key)) made.push(operation);
-      seen.set(text, operation);
-      if (!isRecordKey(key)) continue;
-      const kept = this.noteRecord(operation);
-      const prefixes = this.cleared.splice(0);
-      // A batch may be thousands of records: only those that clear something cost a look at all that is before them.
-      if (prefixes.length > 0) [past, made] = [without(past, prefixes), [...without(made, prefixes)]];
-      made.push(...kept);
-      stampedTenant = -1;
-    }
-    return [...past, ...this.bytes.counted(made), ...this.bytes.kept(own.tenants)];
+  keepsPastOf(tenant: number): boolean {
+    return this.kept.has(tenant);
+  }
+
+  replaces(tenant: number, key: Uint8Array, sequence: number): void {
+    this.written.note(key, sequence);
+    this.replacedUpTo.set(tenant, Math.max(this.replacedUpTo.get(tenant) ?? 0, sequence));
+  }
+
+  valuesOf(tenant: number, keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+    if (this.branches.through(tenant) !== undefined) return this.getMany(keys);
+    return this.last.valuesOf(keys, (some) => this.lately.valuesOf(some));
   }
 
   private clearAll(prefix: Buffer): void {
@@ -287,29 +257,13 @@ export class LayeredEngine implements Engine {
     this.cleared.push(prefix);
   }
 
-  /** Of keys whose past is kept. */
-  private foundBefore(operations: readonly Operation[]): ReturnType<typeof valuesBefore> {
-    const read = (some: readonly Uint8Array[]) => this.lately.valuesOf(some);
-    return valuesBefore(
-      operations,
-      (tenant, key) => this.keeps(tenant, key),
-      (tenant, keys) =>
-        this.branches.through(tenant) === undefined ? this.last.valuesOf(keys, read) : this.getMany(keys),
-    );
+  noteRecord(operation: Operation): { readonly kept: readonly Operation[]; readonly cleared: readonly Buffer[] } {
+    const kept = this.noted(operation);
+    return { kept, cleared: this.cleared.splice(0) };
   }
 
-  private ownBefore(operations: readonly Operation[]): OwnBefore {
-    const ofBranches = this.branches.isEmpty ? [] : operations;
-    const branchOf = (tenant: number) => (this.branches.layered(tenant) === undefined ? null : tenant);
-    return this.bytes.before(ofBranches, (key) => branchOf(tenantOfKey(key)));
-  }
-
-  private keeps(tenant: number, key: Uint8Array): boolean {
-    return this.kept.has(tenant) && key[4] !== SPACE.idempotency;
-  }
-
-  /** Takes note of a record. Answers what the engine has to keep for it. */
-  private noteRecord({ key, value, commit }: Operation): Operation[] {
+  /** Answers what the engine has to keep for a record. */
+  private noted({ key, value, commit }: Operation): Operation[] {
     const record = layerRecordOf(key);
     if (record === null) return [];
     const { kind, tenant } = record;
@@ -464,7 +418,7 @@ export class LayeredEngine implements Engine {
   }
 
   /** An operation on the key takes as long as so many of a tenant without branches and past. */
-  readonly workOf = (key: Uint8Array): number => (this.isLayer(key) ? LAYERED_WORK : 1);
+  readonly workOf = (key: Uint8Array): number => (this.isLookedUp(key) ? LOOKED_UP_WORK : 1);
 
   private isLayered(parts: readonly WrittenPart[]): boolean {
     const isOf = (key: Uint8Array): boolean => isRecordKey(key) || this.isLayer(key);
@@ -474,6 +428,12 @@ export class LayeredEngine implements Engine {
   private isLayer(key: Uint8Array): boolean {
     const tenant = tenantOfKey(key);
     return this.kept.has(tenant) || this.branches.layered(tenant) !== undefined;
+  }
+
+  /** Each write asks what is there under its key. */
+  private isLookedUp(key: Uint8Array): boolean {
+    const tenant = tenantOfKey(key);
+    return this.kept.has(tenant) || (this.branches.layered(tenant)?.quotaBytes ?? null) !== null;
   }
 
   entriesInMemory(): number {
@@ -496,5 +456,3 @@ export class LayeredEngine implements Engine {
     return this.engine.close();
   }
 }
-
-const NO_BYTES = new Uint8Array(0);

@@ -89,7 +89,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
       shard.appliedSequence = appliedBy(options.engine);
       const { engine, log } = options;
       shard.replayed = await recoverEngine(engine, log, () => shard.clock.now(), shard.writeEngine.bind(shard));
-      options.layers?.recovered();
+      options.layers?.recovered(shard.appliedSequence);
       await options.log.sync();
     } catch (error) {
       await Promise.allSettled([options.log.close(), options.engine.close()]);

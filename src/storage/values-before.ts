@@ -8,24 +8,27 @@ import type { Operation } from "./operation.js";
  */
 export function valuesBefore(
   operations: readonly Operation[],
-  wants: (tenant: number, key: Uint8Array) => boolean,
+  wants: (key: Uint8Array) => boolean,
   read: (tenant: number, keys: readonly Uint8Array[]) => readonly (Uint8Array | undefined)[],
 ): readonly (Uint8Array | undefined | null)[] {
   const found = new Array<Uint8Array | undefined | null>(operations.length).fill(null);
-  const places = new Map<number, number[]>();
-  for (const [i, { key }] of operations.entries()) {
-    const tenant = tenantOfKey(key);
-    if (!wants(tenant, key)) continue;
-    const ofTenant = places.get(tenant);
-    if (ofTenant === undefined) places.set(tenant, [i]);
-    else ofTenant.push(i);
+  const byTenant = new Map<number, { readonly places: number[]; readonly keys: Uint8Array[] }>();
+  let tenant = -1;
+  let of: { readonly places: number[]; readonly keys: Uint8Array[] } = { places: [], keys: [] };
+  for (let i = 0; i < operations.length; i++) {
+    const { key } = operations[i]!;
+    if (!wants(key)) continue;
+    if (tenantOfKey(key) !== tenant) {
+      tenant = tenantOfKey(key);
+      of = byTenant.get(tenant) ?? { places: [], keys: [] };
+      byTenant.set(tenant, of);
+    }
+    of.places.push(i);
+    of.keys.push(key);
   }
-  for (const [tenant, ofTenant] of places) {
-    const values = read(
-      tenant,
-      ofTenant.map((i) => operations[i]!.key),
-    );
-    for (const [j, i] of ofTenant.entries()) found[i] = values[j];
+  for (const [tenant, { places, keys }] of byTenant) {
+    const values = read(tenant, keys);
+    for (let j = 0; j < places.length; j++) found[places[j]!] = values[j];
   }
   return found;
 }

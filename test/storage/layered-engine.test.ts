@@ -77,8 +77,7 @@ t.test("the past and branches are what a model says, also after a crash", async 
     await run.flush();
     for (const [tenant, content] of run.now) check(t, run, run.layers, tenant, content, `seed ${seed}: ${tenant} now`);
     for (const tenant of run.now.keys()) {
-      if (tenant !== ORIGIN)
-        t.equal(run.layers.bytesOf(tenant), heldBytes(run, tenant), `seed ${seed}: ${tenant} holds`);
+      if (tenant !== ORIGIN) checkBytes(t, run, tenant, `seed ${seed}: ${tenant} holds`);
     }
     for (const [tenant, past] of run.past) {
       for (const [sequence, content] of past) {
@@ -132,11 +131,7 @@ t.test("chains of branches are made short, and each branch stays what a model sa
       check(t, run, layers, tenant, content, `seed ${seed}: ${tenant} now`);
       t.ok(layers.flat.depthOf(tenant) <= FLAT_DEPTH, `seed ${seed}: ${tenant} asks ${layers.flat.depthOf(tenant)}`);
       if (tenant === ORIGIN) continue;
-      t.equal(
-        layers.bytesOf(tenant),
-        heldBytes(run, tenant),
-        `seed ${seed}: what was copied for ${tenant} is not its own`,
-      );
+      checkBytes(t, run, tenant, `seed ${seed}: what was copied for ${tenant} is not its own`);
       const keys = NAMES.map((name) => keyOf(tenant, name));
       const found = layers.getMany(keys).map((value) => value && Buffer.from(value).toString());
       t.same(
@@ -184,6 +179,15 @@ t.test("a step that makes a chain short ends early where values are large", asyn
       t.ok(largeValue(tenant, name).equals(run.layers.get(keyOf(tenant, name))!), `${name} of ${tenant}`);
 });
 
+/** A branch is never said to hold less than it does, and not much more once it was counted. */
+function checkBytes(t: Test, run: Run, tenant: number, what: string): void {
+  const held = heldBytes(run, tenant);
+  t.ok(run.layers.bytesOf(tenant) >= held, `${what}: not below what there is`);
+  while (run.layers.countSome(10));
+  const counted = run.layers.bytesOf(tenant);
+  t.ok(counted >= held && 0.75 * counted <= held, `${what}: ${counted} for ${held}`);
+}
+
 /** Of a branch: its entries, and its markers of deletions. */
 function heldBytes({ memory }: Run, tenant: number): number {
   let bytes = 0;
@@ -220,10 +224,10 @@ t.test("a branch whose range was removed at once, or that nobody has counted, is
       if (++steps < 5) await write();
       if (steps === 3) await run.open();
     }
-    t.equal(run.layers.bytesOf(branch), heldBytes(run, branch), `seed ${seed}`);
+    checkBytes(t, run, branch, `seed ${seed}`);
     await run.open();
     t.notOk(run.layers.countSome(1), "once");
-    t.equal(run.layers.bytesOf(branch), heldBytes(run, branch), `seed ${seed}, opened again`);
+    checkBytes(t, run, branch, `seed ${seed}, opened again`);
   }
 });
 

@@ -24,7 +24,7 @@ const text = (keys: readonly Uint8Array[]) => keys.map((key) => Buffer.from(key)
 t.test("each interval has its keys, in order and once", async (t) => {
   const random = new SeededRandom(3);
   const layers = new LayeredEngine(new MemoryEngine());
-  layers.recovered();
+  layers.recovered(0);
   const root = {
     origin: TENANT,
     root: TENANT,

@@ -471,7 +471,7 @@ function layersOf(engine: FaultyEngine, sabotage: Sabotage | null): LayeredEngin
     sabotage === "what is copied for a long chain is lost" ? withoutCopies(engine) : engine,
   );
   // As if what is replayed were new.
-  if (sabotage === "a replay keeps as the past what it finds") layers.recovered();
+  if (sabotage === "a replay keeps as the past what it finds") layers.recovered(0);
   return layers;
 }
 
