@@ -82,8 +82,8 @@ interface Route {
   /** To its owner. */
   link: ActorLink | null;
   node: string | null;
-  /** Requests came back from that owner: it is not asked again before this. */
-  refusedUntil: number;
+  /** Requests came back from that node: it is not asked again before this. */
+  refused: { readonly node: string | null; readonly untilMs: number };
 }
 
 /** Between two looks at the cluster's map: while requests wait for an owner, by default, and while all is quiet. */
@@ -124,7 +124,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     this.routes = Array.from({ length: options.partitions }, () => {
       const held = new ActorLink(-1, () => undefined);
       held.hold();
-      return { held, link: null, node: null, refusedUntil: 0 };
+      return { held, link: null, node: null, refused: { node: null, untilMs: 0 } };
     });
   }
 
@@ -326,7 +326,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
       this.leave(partition);
     }
     if (owner === null || owner === this.options.node || route.node === owner) return;
-    if (performance.now() < route.refusedUntil) return;
+    if (route.refused.node === owner && performance.now() < route.refused.untilMs) return;
     const member = members.get(owner);
     if (member?.address === undefined || member.isFenced) return;
     const peer = this.peerOf(owner, member.address);
@@ -420,8 +420,9 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
 
   /** Who was the owner is not. */
   private refused(partition: number): void {
+    const route = this.routes[partition]!;
+    route.refused = { node: route.node, untilMs: performance.now() + REFUSED_MS };
     this.leave(partition);
-    this.routes[partition]!.refusedUntil = performance.now() + REFUSED_MS;
     this.times.lookAfresh();
   }
 
