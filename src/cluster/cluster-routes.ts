@@ -181,13 +181,15 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   }
 
   mayCache(): boolean {
-    return this.here.has(DIRECTORY) ? this.options.lease.holds : this.borrowed.holds;
+    if (this.here.has(DIRECTORY)) return this.options.lease.holds;
+    if (this.borrowed.want()) this.askForCacheLease();
+    return this.borrowed.holds;
   }
 
   /** From the directory's owner, if that is another node. */
   private askForCacheLease(): void {
     const { node, link } = this.routes[DIRECTORY]!;
-    if (node === null || link === null) return;
+    if (node === null || link === null || !this.borrowed.isWanted) return;
     this.peers.get(node)?.connection?.control(DIRECTORY, this.borrowed.ask());
   }
 
@@ -327,9 +329,9 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     }
     if (owner === null || owner === this.options.node || route.node === owner) return;
     if (route.refused.node === owner && performance.now() < route.refused.untilMs) return;
-    const member = members.get(owner);
-    if (member?.address === undefined || member.isFenced) return;
-    const peer = this.peerOf(owner, member.address);
+    const { address, isFenced = true } = members.get(owner) ?? {};
+    if (address === undefined || isFenced) return;
+    const peer = this.peerOf(owner, address);
     if (peer.connection === null) return;
     route.node = owner;
     route.link = this.openPartition(peer, peer.connection, partition).link;
@@ -411,10 +413,9 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
 
   private replied(peer: Peer, partition: number, frames: ArrayBuffer): void {
     const found = peer.links.get(partition);
-    const route = this.routes[partition];
-    if (found === undefined || route === undefined) return;
+    if (found === undefined) return;
     // Before the requests ask for a link again: they wait until it is known who the owner is.
-    if (isRefused(partition, frames) && route.link === found.link) this.refused(partition);
+    if (isRefused(partition, frames) && this.routes[partition]!.link === found.link) this.refused(partition);
     found.port.heard(frames);
   }
 

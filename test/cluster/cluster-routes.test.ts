@@ -386,6 +386,24 @@ t.test("a node keeps what the directory said for as long as it surely hears of c
   t.ok(a.lost > lost, "and is forgotten");
 });
 
+t.test("a node at rest does not ask for the right to keep what the directory said", async (t) => {
+  const world = new World();
+  const [a, b] = [await world.node(t, "a"), await world.node(t, "b")];
+  const link = await world.proxy(t, "b");
+  world.own(0, "b");
+  b.routes.opened(0);
+  t.equal(await a.ask(0, "one"), "b: one");
+  const { carried } = link;
+  // Longer than between two questions.
+  await sleep(600);
+  t.equal(link.carried, carried, "nothing passes between the nodes");
+  t.notOk(a.routes.mayCache(), "it is asked for now");
+  while (!a.routes.mayCache()) await sleep(10);
+  const { carried: then } = link;
+  while (link.carried === then) await sleep(10);
+  t.pass("and again, as it is wanted");
+});
+
 t.test("who is asked for while the directory gets another owner is asked of the next one", async (t) => {
   const world = new World();
   world.own(0, "a");
