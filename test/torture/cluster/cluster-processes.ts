@@ -94,15 +94,24 @@ export class ClusterProcesses {
     const folder = mkdtempSync(join(tmpdir(), "tessera-nodes-"));
     writeFileSync(join(folder, "key"), randomBytes(32).toString("hex"), { mode: 0o600 });
     const cluster = new ClusterProcesses(await EtcdMember.startMany(etcdMembers), folder, hasWires, hasDisks);
-    for (let number = 1; number <= count; number++) cluster.nodes.push(await cluster.newNode(`n${number}`));
-    const [first] = cluster.nodes;
-    if (before.length > 0) await cluster.runAlone(first!, before);
-    const args = ["cluster", "init", "--cluster", cluster.url, "--node", "n1", "--partitions", String(PARTITIONS)];
-    const made = spawnSync("bin/tessera", args, { env: cluster.environment(first!), encoding: "utf8" });
-    if (made.status !== 0) throw new Error(`tessera cluster init: ${made.stderr}`);
-    for (const node of cluster.nodes) cluster.run(node);
-    await cluster.signIn();
+    try {
+      await cluster.begin(count, before);
+    } catch (error) {
+      await cluster.close();
+      throw error;
+    }
     return cluster;
+  }
+
+  private async begin(count: number, before: readonly string[]): Promise<void> {
+    for (let number = 1; number <= count; number++) this.nodes.push(await this.newNode(`n${number}`));
+    const [first] = this.nodes;
+    if (before.length > 0) await this.runAlone(first!, before);
+    const args = ["cluster", "init", "--cluster", this.url, "--node", "n1", "--partitions", String(PARTITIONS)];
+    const made = spawnSync("bin/tessera", args, { env: this.environment(first!), encoding: "utf8" });
+    if (made.status !== 0) throw new Error(`tessera cluster init: ${made.error ?? made.stderr}`);
+    for (const node of this.nodes) this.run(node);
+    await this.signIn();
   }
 
   private async runAlone(node: NodeProcess, statements: readonly string[]): Promise<void> {
