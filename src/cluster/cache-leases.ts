@@ -9,9 +9,11 @@
 import { randomUUID } from "node:crypto";
 import type { LeaseMemory } from "./lease-memory.js";
 
-/** How long the right lasts, and how often it is asked for. */
+/** How long the right lasts, and how often it is asked for while it is wanted. */
 const CACHE_LEASE_MS = 1000;
 export const CACHE_LEASE_ASK_MS = 250;
+/** It is wanted for so long after somebody has asked whether this node holds it: a node at rest sends nothing. */
+const WANTED_MS = 10_000;
 /** Two machines' clocks go at the same pace, nearly: the owner waits this much longer. */
 const PACE = 1.1;
 
@@ -74,6 +76,7 @@ export class BorrowedCacheLease {
   private readonly asked = new Map<number, { readonly sentMs: number; readonly life: number }>();
   private life = 0;
   private nextId = 0;
+  private wantedMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly now: Clock,
@@ -83,6 +86,17 @@ export class BorrowedCacheLease {
   /** A node that was asleep has another life by then: its clock may have stood still meanwhile. */
   get holds(): boolean {
     return this.now() < this.untilMs && this.lease.holdsIn(this.life);
+  }
+
+  get isWanted(): boolean {
+    return this.now() - this.wantedMs < WANTED_MS;
+  }
+
+  /** Somebody wants to know whether this node holds it. True: nobody has for a while, so it has not been asked for. */
+  want(): boolean {
+    const wasWanted = this.isWanted;
+    this.wantedMs = this.now();
+    return !wasWanted;
   }
 
   ask(): CacheLeaseAsked {

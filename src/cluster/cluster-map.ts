@@ -127,7 +127,7 @@ export class ClusterMap {
 
   /**
    * Linearizable, in one step; what costs time is only what has changed since the last view. What nodes have on their
-   * disks is read before, unless that was done at most so many milliseconds ago.
+   * disks is as new, or read just before, unless it was read at most so many milliseconds ago.
    */
   view(durableAgeMsMax = 0): Promise<ClusterView> {
     const view = this.viewing.then(() => this.viewNow(durableAgeMsMax));
@@ -147,13 +147,19 @@ export class ClusterMap {
   }
 
   private async viewNow(durableAgeMsMax: number): Promise<ClusterView> {
-    const durable = await this.reports.read(durableAgeMsMax);
+    const { reports } = this;
+    let isDue = reports.isDue(durableAgeMsMax);
     const { owners, members, wants, draining, leaving, full, copySets, checkpoints } = this.folders;
     const folders = [owners, members, wants, draining, leaving, full, copySets, checkpoints];
     for (let isWhole = false; !isWhole; ) {
-      const { responses, header } = await this.client.txn({ success: folders.map(({ request }) => request) });
+      if (isDue && !reports.areFew) {
+        await reports.read();
+        isDue = false;
+      }
+      const asked = isDue ? [...folders, reports] : folders;
+      const { responses, header } = await this.client.txn({ success: asked.map(({ request }) => request) });
       // Each of them takes its part.
-      const taken = folders.map((folder, index) => folder.take(rangeIn(responses[index]), header!.revision));
+      const taken = asked.map((one, index) => one.take(rangeIn(responses[index]), header!.revision));
       isWhole = !taken.includes(false);
     }
     return {
@@ -167,7 +173,7 @@ export class ClusterMap {
         ...[...draining.entries.keys()].map((node) => [node, "ordered"] as const),
         ...[...leaving.entries.keys()].map((node) => [node, "ending"] as const),
       ]),
-      durable,
+      durable: reports.of,
     };
   }
 

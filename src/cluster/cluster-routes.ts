@@ -82,8 +82,8 @@ interface Route {
   /** To its owner. */
   link: ActorLink | null;
   node: string | null;
-  /** Requests came back from that owner: it is not asked again before this. */
-  refusedUntil: number;
+  /** Requests came back from that node: it is not asked again before this. */
+  refused: { readonly node: string | null; readonly untilMs: number };
 }
 
 /** Between two looks at the cluster's map: while requests wait for an owner, by default, and while all is quiet. */
@@ -124,7 +124,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     this.routes = Array.from({ length: options.partitions }, () => {
       const held = new ActorLink(-1, () => undefined);
       held.hold();
-      return { held, link: null, node: null, refusedUntil: 0 };
+      return { held, link: null, node: null, refused: { node: null, untilMs: 0 } };
     });
   }
 
@@ -181,13 +181,15 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   }
 
   mayCache(): boolean {
-    return this.here.has(DIRECTORY) ? this.options.lease.holds : this.borrowed.holds;
+    if (this.here.has(DIRECTORY)) return this.options.lease.holds;
+    if (this.borrowed.want()) this.askForCacheLease();
+    return this.borrowed.holds;
   }
 
   /** From the directory's owner, if that is another node. */
   private askForCacheLease(): void {
     const { node, link } = this.routes[DIRECTORY]!;
-    if (node === null || link === null) return;
+    if (node === null || link === null || !this.borrowed.isWanted) return;
     this.peers.get(node)?.connection?.control(DIRECTORY, this.borrowed.ask());
   }
 
@@ -326,10 +328,10 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
       this.leave(partition);
     }
     if (owner === null || owner === this.options.node || route.node === owner) return;
-    if (performance.now() < route.refusedUntil) return;
-    const member = members.get(owner);
-    if (member?.address === undefined || member.isFenced) return;
-    const peer = this.peerOf(owner, member.address);
+    if (route.refused.node === owner && performance.now() < route.refused.untilMs) return;
+    const { address, isFenced = true } = members.get(owner) ?? {};
+    if (address === undefined || isFenced) return;
+    const peer = this.peerOf(owner, address);
     if (peer.connection === null) return;
     route.node = owner;
     route.link = this.openPartition(peer, peer.connection, partition).link;
@@ -411,17 +413,17 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
 
   private replied(peer: Peer, partition: number, frames: ArrayBuffer): void {
     const found = peer.links.get(partition);
-    const route = this.routes[partition];
-    if (found === undefined || route === undefined) return;
+    if (found === undefined) return;
     // Before the requests ask for a link again: they wait until it is known who the owner is.
-    if (isRefused(partition, frames) && route.link === found.link) this.refused(partition);
+    if (isRefused(partition, frames) && this.routes[partition]!.link === found.link) this.refused(partition);
     found.port.heard(frames);
   }
 
   /** Who was the owner is not. */
   private refused(partition: number): void {
+    const route = this.routes[partition]!;
+    route.refused = { node: route.node, untilMs: performance.now() + REFUSED_MS };
     this.leave(partition);
-    this.routes[partition]!.refusedUntil = performance.now() + REFUSED_MS;
     this.times.lookAfresh();
   }
 

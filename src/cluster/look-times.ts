@@ -32,10 +32,13 @@ export class LookTimes {
     map: Pick<ClusterMap, "changes">,
     private readonly periods: LookPeriods,
   ) {
-    this.changes = map.changes(() => {
-      this.hasChanged = true;
-      this.again();
-    });
+    this.changes = map.changes(() => this.lookSoon());
+  }
+
+  /** As if a change had been told. */
+  lookSoon(): void {
+    this.hasChanged = true;
+    this.again();
   }
 
   /** Changes are told within moments, as far as is known here. */

@@ -88,6 +88,11 @@ export class ReplicatedCommitLog implements CommitLog {
   private localSync: Promise<void> | null = null;
   /** The newest commit that this node has on its disk. */
   durableHere: number;
+  private resolveEnded = (): void => {};
+  /** All was acknowledged and nothing is appended any more: what is left is to close this node's files. */
+  readonly ended = new Promise<void>((resolve) => {
+    this.resolveEnded = resolve;
+  });
 
   /** Takes what this node lacks from the service first. Throws as LogFollower.catchUp does, and log_unavailable. */
   static async open(options: ReplicatedCommitLogOptions): Promise<ReplicatedCommitLog> {
@@ -389,6 +394,7 @@ export class ReplicatedCommitLog implements CommitLog {
     if (this.queue.length > 0 && this.failure === null) this.pumping ??= this.pump();
     this.isClosing = true;
     await this.pumping;
+    if (this.failure === null) this.resolveEnded();
     await this.localSync;
     await this.local.close();
   }

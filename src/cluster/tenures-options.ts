@@ -5,6 +5,7 @@ import type { Confirmations } from "./confirmations.js";
 import type { NodeClock } from "./lease.js";
 import type { LeaseMemory } from "./lease-memory.js";
 import type { LogService } from "./log-service.js";
+import type { LookPeriods } from "./look-times.js";
 import type { OwnerCopiesOptions } from "./owner-copies.js";
 import type { PartitionCopy, ServedCopy } from "./partition-copy.js";
 import type { Placement } from "./placement.js";
@@ -29,6 +30,7 @@ export interface TenuresOptions {
   readonly dropAfterMs?: number;
   readonly reportMs?: number;
   readonly steadyMs?: number;
+  readonly looks?: LookPeriods;
   /** This machine's, where there is no other. */
   readonly clock?: NodeClock;
   /** Absent: it works out by itself which node shall own what. */

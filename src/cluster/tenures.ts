@@ -1,8 +1,7 @@
 /**
  * Which partitions an actor of this node owns. It looks again and again at what etcd holds: takes partitions that have
  * no owner, or whose owner's node has not renewed its lease, follows the others, and gives away those that another node
- * shall own: such a partition is closed first, and then its successor named. An actor that loses anything without that
- * ends, and its thread is started anew with nothing.
+ * shall own (giving.ts). An actor that loses anything without that ends, and its thread is started anew with nothing.
  *
  * Each decision is one transaction of the log service. Owned by workers/actor.ts.
  */
@@ -18,6 +17,7 @@ import type { ClusterView } from "./cluster-map.js";
 import { LeaseConfirmations, QuorumConfirmations } from "./confirmations.js";
 import { CopyKeeper } from "./copy-keeper.js";
 import { CopyReads } from "./copy-reads.js";
+import { Giving } from "./giving.js";
 import { SYSTEM_CLOCK } from "./lease-memory.js";
 import { CopyBehind } from "./log-follower.js";
 import type { Claim } from "./log-service.js";
@@ -40,8 +40,6 @@ const LOST_MS = 250;
 const REPORT_MS = 2000;
 /** For which the nodes must have been the same before partitions move without need. */
 const STEADY_MS = 3000;
-/** Between two log lines on a partition that stays, though another node is to own it. */
-const TOLD_MS = 10_000;
 
 export class Tenures {
   private readonly options: TenuresOptions;
@@ -59,9 +57,10 @@ export class Tenures {
   private readonly epochs = new Map<number, number>();
   private readonly copies = new Map<number, PartitionCopy>();
   private readonly behind: BehindCopies;
-  /** Partitions that could not be given away, and when that was last told. */
-  private readonly tied = new Map<number, number>();
+  private readonly giving: Giving;
   private readonly working = new Map<number, Promise<void>>();
+  /** Given to this node while it worked on them. */
+  private readonly waiting = new Set<number>();
   private readonly ownerCopies: OwnerCopies;
   private readonly free = new WaitingTurns();
   private takeovers = 0;
@@ -85,9 +84,10 @@ export class Tenures {
     this.options = options;
     const { service, clock = SYSTEM_CLOCK } = options;
     this.watch = new NodeWatch(service, clock);
-    this.times = new LookTimes(options.map, LOOKS);
+    this.times = new LookTimes(options.map, options.looks ?? LOOKS);
     this.readiness = new ReadinessWatch(clock);
     this.behind = new BehindCopies(clock);
+    this.giving = new Giving(options);
     this.placement = options.placement ?? new Placement(options.partitions);
     this.room = new CellRoom({ service });
     this.keeper = new CopyKeeper(options, this.room);
@@ -246,8 +246,9 @@ export class Tenures {
     for (const partition of partitions) {
       if (turns.isOver) await turns.next();
       if (this.isStopped || !lease.holdsIn(this.life)) return;
-      if (this.working.has(partition)) continue;
-      if (this.tenures.has(partition)) this.keep(partition, look);
+      if (this.working.has(partition)) {
+        if (view.owners.get(partition)?.node === node) this.waiting.add(partition);
+      } else if (this.tenures.has(partition)) this.keep(partition, look);
       else this.work(partition, look);
     }
   }
@@ -264,37 +265,9 @@ export class Tenures {
     if (next === null) return;
     const copied = view.durable.get(partition)?.get(next) ?? -1;
     const isUpToDate = copied >= Math.max(0, log.durableHere - LAG_MAX, log.followableFrom - 1);
-    if (this.isSteady && isUpToDate) this.start(partition, this.giveAway(partition, next, epoch));
-  }
-
-  /** Nothing of the partition is in use here any more when the successor is named. */
-  private async giveAway(partition: number, next: string, epoch: number): Promise<void> {
-    try {
-      if (!(await this.host!.close(partition))) {
-        this.notGiven(partition, next);
-        return;
-      }
-    } catch (error) {
-      this.options.failed(
-        new DbError("partition_unavailable", `Partition ${partition} could not be closed: ${error}.`),
-      );
-      throw error;
-    }
-    this.tied.delete(partition);
-    this.tenures.delete(partition);
-    const claim = { partition, node: next, tenure: randomUUID(), epoch };
-    // If it is not known to be done, whoever is found to be the owner goes on.
-    const isGiven = await this.options.service.claim(claim).catch(() => null);
-    this.options.log("info", "the partition was given away", { partition, to: next, done: isGiven !== null });
-  }
-
-  /** It is tried again soon, so it is told now and then. */
-  private notGiven(partition: number, to: string): void {
-    const now = performance.now();
-    if (now - (this.tied.get(partition) ?? Number.NEGATIVE_INFINITY) < TOLD_MS) return;
-    this.tied.set(partition, now);
-    const why = "a move, a backup or a restore is under way there, or the node is ending";
-    this.options.log("info", "the partition could not be given away yet", { partition, to, why });
+    if (!this.isSteady || !isUpToDate) return;
+    const ended = (): boolean => this.tenures.delete(partition);
+    this.start(partition, this.giving.give({ partition, next, epoch, log }, this.host!, ended));
   }
 
   /** Takes the partition, if nobody has it, or follows it. */
@@ -368,7 +341,10 @@ export class Tenures {
         if (this.epochs.has(partition))
           this.options.failed(new DbError("partition_unavailable", `Partition ${partition} could not be opened.`));
       })
-      .finally(() => this.working.delete(partition));
+      .finally(() => {
+        this.working.delete(partition);
+        if (this.waiting.delete(partition)) this.times.lookSoon();
+      });
     this.working.set(partition, done);
     this.begun.add(partition);
   }
@@ -390,15 +366,17 @@ export class Tenures {
 
   private async take(claim: Claim, view: ClusterView): Promise<void> {
     const { partition } = claim;
-    // Before the log is read: an owner that is deposed by this claim may write and report for a while yet.
-    const there = newestIn(await this.options.service.reports(partition));
     this.keeper.keepsAgain(partition);
     const wasBehind = this.behind.has(partition, claim.epoch);
-    if (wasBehind || (await this.follow(partition, claim.epoch)) !== null) {
+    const copy = this.copyOf(partition);
+    const follow = async () => wasBehind || (await this.follow(partition, claim.epoch)) !== null;
+    const [reports, isBehind] = await Promise.all([this.options.service.reports(partition), follow()]);
+    const there = newestIn(reports);
+    // The log is read after the reports: an owner that is deposed by this claim may write and report for a while yet.
+    if (isBehind || (copy.durable < there && (await follow()))) {
       await this.giveUp(claim, view, !wasBehind);
       return;
     }
-    const copy = this.copyOf(partition);
     // What any node has reported was acknowledged before, so it is in the log that was read, unless that was trimmed.
     if (copy.durable < there) {
       this.behind.add(partition, claim.epoch);

@@ -45,26 +45,44 @@ export class WatchedFolder<T> {
 
 /**
  * The sequences that nodes have reported, by partition and node: so many that they are read in pages, and kept in
- * place.
+ * place. What has changed since is mostly little, and is then read together with something else, as a folder is.
  */
 export class WatchedReports {
-  private of = new Map<number, Map<string, number>>();
+  /** By partition and node. */
+  of: ReadonlyMap<number, ReadonlyMap<string, number>>;
+  private entries = new Map<number, Map<string, number>>();
   private keys = 0;
   private since = 0n;
   private readMs = Number.NEGATIVE_INFINITY;
+  /** The last read found little that had changed, so `request` will do. */
+  areFew = false;
 
   constructor(
     private readonly client: Pick<EtcdClient, "range">,
     private readonly key: Buffer,
-  ) {}
+  ) {
+    this.of = this.entries;
+  }
 
-  /** As they are, or have been at most so long ago. */
-  async read(ageMsMax: number): Promise<ReadonlyMap<number, ReadonlyMap<string, number>>> {
-    const began = performance.now();
-    if (ageMsMax > 0 && began - this.readMs <= ageMsMax) return this.of;
+  /** They have not been read for so long. */
+  isDue(ageMsMax: number): boolean {
+    return ageMsMax <= 0 || performance.now() - this.readMs > ageMsMax;
+  }
+
+  get request(): EtcdOperation {
+    const rangeEnd = endOf(this.key);
+    return range({ key: this.key, rangeEnd, minModRevision: this.since + 1n, limit: BigInt(PAGE_KEYS) });
+  }
+
+  /** Takes the answer to `request` as of that revision. False: they have to be read in pages. */
+  take({ kvs, count, more }: Pick<RangeResponse, "kvs" | "count" | "more">, revision: bigint): boolean {
+    this.areFew = !more && this.taken(kvs, count, revision);
+    return this.areFew;
+  }
+
+  /** Reads them in pages. */
+  async read(): Promise<void> {
     while (!(await this.readChanges()));
-    this.readMs = began;
-    return this.of;
   }
 
   /** False: some were deleted. */
@@ -73,27 +91,38 @@ export class WatchedReports {
     const minModRevision = since === 0n ? 0n : since + 1n;
     const rangeEnd = endOf(this.key);
     let key = this.key;
-    let [revision, count] = [0n, 0n];
-    for (;;) {
+    let [revision, count, pages] = [0n, 0n, 0];
+    for (let more = true; more; pages++) {
       // All pages are of one moment, that of the first.
       const page = await client.range({ key, rangeEnd, minModRevision, revision, limit: BigInt(PAGE_KEYS) });
       if (revision === 0n) [revision, count] = [page.header!.revision, page.count];
-      for (const kv of page.kvs) this.take(kv);
-      if (!page.more) break;
-      key = Buffer.concat([page.kvs.at(-1)!.key, Buffer.of(0)]);
+      this.put(page.kvs);
+      more = page.more;
+      if (more) key = Buffer.concat([page.kvs.at(-1)!.key, Buffer.of(0)]);
     }
+    this.areFew = pages === 1;
+    return this.taken([], count, revision);
+  }
+
+  /** All changes up to that revision are here. False: some were deleted. */
+  private taken(kvs: readonly KeyValue[], count: bigint, revision: bigint): boolean {
+    this.put(kvs);
     this.since = revision;
+    this.readMs = performance.now();
     if (this.keys === Number(count)) return true;
-    this.of = new Map();
+    this.entries = new Map();
+    this.of = this.entries;
     this.keys = 0;
     this.since = 0n;
     return false;
   }
 
-  private take({ key, value }: KeyValue): void {
-    const [partition, node] = text(key).slice(this.key.length).split("/") as [string, string];
-    const nodes = this.of.get(Number(partition)) ?? new Map<string, number>();
-    if (!nodes.has(node)) this.keys++;
-    this.of.set(Number(partition), nodes.set(node, Number(text(value))));
+  private put(kvs: readonly KeyValue[]): void {
+    for (const { key, value } of kvs) {
+      const [partition, node] = text(key).slice(this.key.length).split("/") as [string, string];
+      const nodes = this.entries.get(Number(partition)) ?? new Map<string, number>();
+      if (!nodes.has(node)) this.keys++;
+      this.entries.set(Number(partition), nodes.set(node, Number(text(value))));
+    }
   }
 }

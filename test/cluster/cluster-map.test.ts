@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { ClusterMap } from "../../src/cluster/cluster-map.js";
+import { EtcdClient } from "../../src/cluster/etcd-client.js";
 import { EtcdLogService } from "../../src/cluster/etcd-log-service.js";
 import { SeededRandom } from "../simulation/seeded-random.js";
 import { EtcdMember, NO_ETCD } from "./etcd.js";
@@ -49,6 +50,38 @@ t.test("views follow changes and deletions", { skip: NO_ETCD }, async (t) => {
   await service.report("n0", new Map([[3, 99_999]]));
   t.same(plain(await map.view(60_000)), before, "what nodes have is read again when it is too old");
   t.same(plain(await map.view()), await whole());
+});
+
+t.test("a view is one question where little has changed", { skip: NO_ETCD }, async (t) => {
+  const etcd = await EtcdMember.start();
+  t.teardown(() => etcd.end());
+  const endpoints = [etcd.endpoint];
+  const service = new EtcdLogService({ endpoints, installation: "test" });
+  const map = new ClusterMap(endpoints, "test");
+  t.teardown(() => Promise.all([service.close(), map.close()]));
+  const report = (node: string, count: number, sequence: number) =>
+    service.report(node, new Map(Array.from({ length: count }, (_, partition) => [partition, sequence])));
+  const durable = async () => (await map.view()).durable;
+  await report("n1", 700, 1);
+  t.equal((await durable()).get(699)!.get("n1"), 1);
+  await map.view();
+  const { range, txn } = EtcdClient.prototype;
+  const ranges = t.capture(EtcdClient.prototype, "range", range);
+  const transactions = t.capture(EtcdClient.prototype, "txn", txn);
+  await report("n1", 10, 2);
+  transactions();
+  const seen = await durable();
+  t.same([seen.get(9)!.get("n1"), seen.get(10)!.get("n1")], [2, 1]);
+  t.same([transactions().length, ranges().length], [1, 0]);
+  await report("n1", 700, 3);
+  t.same([...new Set([...(await durable()).values()].map((nodes) => nodes.get("n1")))], [3], "more than a page");
+  await report("n2", 1, 4);
+  await service.renew("n1", 0, { incarnation: "i", counter: 1, isFenced: false });
+  const { members } = await map.view();
+  const all = new Map(Array.from({ length: 700 }, (_, partition) => [partition, 3]));
+  t.ok(await map.remove("n1", members.get("n1")!.revision, all));
+  const left = [...(await durable())].map(([partition, nodes]) => [partition, ...nodes]);
+  t.same(left, [[0, ["n2", 4]]], "a node that was removed has nothing");
 });
 
 t.test("changes of owners and wishes are told, renewals and reports are not", { skip: NO_ETCD }, async (t) => {

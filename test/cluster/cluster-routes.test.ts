@@ -18,6 +18,7 @@ import { systemClock } from "../../src/gateway/clock.js";
 import type { Repeatable } from "../../src/gateway/repeatable.js";
 import type { AuditEvent } from "../../src/protocol/audit.js";
 import { ENDPOINTS } from "../../src/protocol/endpoints.js";
+import { DbError } from "../../src/protocol/errors.js";
 import {
   REPLY_MOVED,
   REQUEST_STREAMED,
@@ -116,7 +117,8 @@ class Node {
     lease.renewed({ monotonicMs, wallMs, untilMs: monotonicMs + 3_600_000 });
     this.routes = new ClusterRoutes({
       checkpoints: { heard: () => undefined },
-      ...{ node: name, partitions: 2, map: world, key: world.key, log: () => undefined },
+      map: { view: () => this.see(world), changes: () => world.changes() },
+      ...{ node: name, partitions: 2, key: world.key, log: () => undefined },
       lease,
     });
     let say: (message: unknown) => void = () => undefined;
@@ -147,6 +149,9 @@ class Node {
       partitionLost: (partition) => this.lostPartitions.push(partition),
     });
   }
+
+  /** What its gateway sees of the cluster. */
+  see = (world: World): Promise<ClusterView> => world.view();
 
   readonly lostPartitions: number[] = [];
   /** The next request finds that its tenant is in that partition. */
@@ -267,6 +272,33 @@ t.test("a request follows the partition to its next owner", async (t) => {
   t.equal(await b.ask(1, "three"), "c: three");
 });
 
+t.test("a request that an owner sends back goes to the next one as soon as that is seen", async (t) => {
+  const world = new World();
+  const [a, b, c] = [await world.node(t, "a"), await world.node(t, "b"), await world.node(t, "c")];
+  world.own(0, "c");
+  world.own(1, "b");
+  c.routes.opened(0);
+  b.routes.opened(1);
+  t.same([await a.ask(0, "zero"), await a.ask(1, "one")], ["c: zero", "b: one"], "a is connected to both");
+  const before = await world.view();
+  let looks = 0;
+  let lookedOften = (): void => {};
+  const often = new Promise<string>((resolve) => {
+    lookedOften = () => resolve("it waits for further looks");
+  });
+  a.see = async () => {
+    if (a.lostPartitions.length === 0) return before;
+    looks++;
+    if (looks === 5) lookedOften();
+    if (looks > 1) throw new DbError("log_unavailable", "No answer.");
+    return world.view();
+  };
+  world.own(1, "c");
+  b.routes.ended([1]);
+  c.routes.opened(1);
+  t.equal(await Promise.race([a.ask(1, "two"), often]), "c: two");
+});
+
 t.test("a request whose body streams does not follow: its pieces would stay behind", async (t) => {
   const world = new World();
   const [a, b, c] = [await world.node(t, "a"), await world.node(t, "b"), await world.node(t, "c")];
@@ -352,6 +384,24 @@ t.test("a node keeps what the directory said for as long as it surely hears of c
   world.own(0, "c");
   await mayCache(a, true);
   t.ok(a.lost > lost, "and is forgotten");
+});
+
+t.test("a node at rest does not ask for the right to keep what the directory said", async (t) => {
+  const world = new World();
+  const [a, b] = [await world.node(t, "a"), await world.node(t, "b")];
+  const link = await world.proxy(t, "b");
+  world.own(0, "b");
+  b.routes.opened(0);
+  t.equal(await a.ask(0, "one"), "b: one");
+  const { carried } = link;
+  // Longer than between two questions.
+  await sleep(600);
+  t.equal(link.carried, carried, "nothing passes between the nodes");
+  t.notOk(a.routes.mayCache(), "it is asked for now");
+  while (!a.routes.mayCache()) await sleep(10);
+  const { carried: then } = link;
+  while (link.carried === then) await sleep(10);
+  t.pass("and again, as it is wanted");
 });
 
 t.test("who is asked for while the directory gets another owner is asked of the next one", async (t) => {

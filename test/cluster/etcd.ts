@@ -1,7 +1,7 @@
 /** An etcd member of its own for a test: on loopback and free ports, its data in a temporary folder. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -43,12 +43,12 @@ export class EtcdMember {
     const cluster = places.map(({ name, peer }) => `${name}=http://${peer}`).join(",");
     const members = places.map(({ name, client, peer }) => {
       const folder = mkdtempSync(join(tmpdir(), "tessera-etcd-"));
-      const args = ["--name", name, "--data-dir", folder, "--log-level", "error", "--initial-cluster", cluster];
+      const args = ["--name", name, "--data-dir", folder, "--log-level", "warn", "--initial-cluster", cluster];
       const url = `${secured === undefined ? "http" : "https"}://${client}`;
       args.push("--listen-client-urls", url, "--advertise-client-urls", url, ...(secured?.args ?? []));
       args.push("--listen-peer-urls", `http://${peer}`, "--initial-advertise-peer-urls", `http://${peer}`);
       if (quotaBytes > 0) args.push("--quota-backend-bytes", String(quotaBytes));
-      return new EtcdMember(client, folder, args, run(args), secured?.tls);
+      return new EtcdMember(client, folder, args, run(args, logOf(folder)), secured?.tls);
     });
     await Promise.all(members.map((member) => member.ready()));
     return members;
@@ -70,6 +70,31 @@ export class EtcdMember {
     } finally {
       client.close();
     }
+  }
+
+  get logFile(): string {
+    return logOf(this.folder);
+  }
+
+  /** Its members and how far each is, and all keys, without values of the log. Needs `etcdctl`. */
+  state(): string {
+    const asked = [
+      ["member", "list"],
+      ["endpoint", "status"],
+      ["get", "--prefix", "/tessera/", "--keys-only", "--consistency=s"],
+      ...["own", "node", "copy", "at", "want", "drain", "leave", "full"].map((name) => [
+        ...["get", "--prefix", `/tessera/test/${name}/`, "--consistency=s"],
+      ]),
+    ];
+    return asked
+      .map((args) => {
+        try {
+          return `${args.join(" ")}\n${this.control(...args)}`;
+        } catch (error) {
+          return String(error);
+        }
+      })
+      .join("\n");
   }
 
   get pid(): number {
@@ -97,7 +122,7 @@ export class EtcdMember {
 
   /** After `kill`, with its data. */
   async restart(): Promise<void> {
-    this.child = run(this.args);
+    this.child = run(this.args, this.logFile);
     await this.ready();
   }
 
@@ -121,7 +146,7 @@ export class EtcdMember {
         await sleep(500);
       }
     }
-    this.child = run([...this.args, "--initial-cluster-state", "existing"]);
+    this.child = run([...this.args, "--initial-cluster-state", "existing"], this.logFile);
     await this.ready();
   }
 
@@ -139,9 +164,16 @@ export class EtcdMember {
   async end(): Promise<void> {
     await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.logFile, { force: true });
   }
 }
 
-function run(args: readonly string[]): ChildProcess {
-  return spawn("etcd", args, { stdio: "ignore" });
+/** Beside its data, which a test may delete. */
+function logOf(folder: string): string {
+  return `${folder}.log`;
+}
+
+function run(args: readonly string[], logFile: string): ChildProcess {
+  const log = openSync(logFile, "a");
+  return spawn("etcd", args, { stdio: ["ignore", log, log] });
 }

@@ -22,7 +22,7 @@ export interface WorldOptions {
   readonly map?: Pick<ClusterMap, "view" | "changes">;
   /** Partitions are kept outside of all nodes. */
   readonly isStored?: boolean;
-  readonly times?: Partial<Pick<TenuresOptions, "replaceAfterMs" | "reportMs" | "steadyMs" | "dropAfterMs">>;
+  readonly times?: Partial<Pick<TenuresOptions, "replaceAfterMs" | "reportMs" | "steadyMs" | "dropAfterMs" | "looks">>;
 }
 
 export class World {
@@ -42,7 +42,15 @@ export class World {
     return this.options.map?.view() ?? this.ownView();
   }
 
+  /** Tells all nodes that something may have changed. */
+  tell = (): void => {};
+
   changes(told: () => void): MapChanges {
+    const tellOthers = this.tell;
+    this.tell = () => {
+      tellOthers();
+      told();
+    };
     return this.options.map?.changes(told) ?? { isLive: false, close: () => undefined };
   }
 
@@ -133,6 +141,8 @@ export class Node {
   private readonly openings: Promise<void>[] = [];
   /** Its actor cannot let go of anything. */
   isTied = false;
+  /** Files of a partition that is closed take so long. */
+  filesClosed: Promise<void> = Promise.resolve();
   closes = 0;
   /** As its record tells. */
   actors = "1";
@@ -185,6 +195,7 @@ export class Node {
         this.closes++;
         if (this.isTied) return false;
         await this.owned.get(partition)!.close();
+        await this.filesClosed;
         this.owned.delete(partition);
         return true;
       },
@@ -193,9 +204,12 @@ export class Node {
     });
   }
 
+  opened = 0;
+
   private async open(partition: number): Promise<void> {
     const local = await FileCommitLog.open({ directory: join(this.directory(partition), "log") });
     this.owned.set(partition, await this.tenures.replicate(partition, local));
+    this.opened++;
   }
 
   directory(partition: number): string {

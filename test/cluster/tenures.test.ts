@@ -122,6 +122,82 @@ t.test("an owner gives a partition to the node that is wished for", async (t) =>
   t.same([...a.problems, ...b.problems], []);
 });
 
+t.test("the next owner serves while the last one still closes its files, but not before all is written", async (t) => {
+  const world = new World(t.testdir());
+  const a = await world.node(t, "a");
+  await world.until("a owns both", () => a.owned.size === 2);
+  const b = await world.node(t, "b");
+  let closed = (): void => {};
+  a.filesClosed = new Promise((resolve) => {
+    closed = resolve;
+  });
+  let arrive = (): void => {};
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  const { service } = world;
+  const append = service.append.bind(service);
+  service.append = async (...asked) => arrived.then(() => append(...asked));
+  const written = a.write(1, 1);
+  world.wants.set(1, "b");
+  await world.until("a gives it away", () => a.closes > 0);
+  await world.moments(5);
+  t.equal((await service.owner(1))!.node, "a", "what was written has not been acknowledged");
+  arrive();
+  await written;
+  await world.until("b owns it", () => b.owned.has(1));
+  t.equal(b.owned.get(1)!.lastSequence, 1, "with all that a has written");
+  await b.write(1, 2);
+  t.ok(a.owned.has(1), "a has not closed its files");
+  world.wants.set(1, "a");
+  await world.untilAsync("b gives it back", async () => (await service.owner(1))!.node === "a");
+  await world.moments(5);
+  t.notOk(b.owned.has(1));
+  t.equal(a.opened, 2, "a does not open it while its files are in use");
+  closed();
+  await world.until("a owns it again", () => a.opened === 3);
+  t.equal(a.owned.get(1)!.lastSequence, 2);
+  t.equal(a.failures + b.failures, 0);
+  t.same([...a.problems, ...b.problems], []);
+});
+
+t.test("a partition that is given to a node while it follows it is taken as soon as it has followed", async (t) => {
+  const never = 3_600_000;
+  const looks = { soon: 1, often: never, seldom: never };
+  const world = new World(t.testdir(), { times: { looks, reportMs: 20, steadyMs: 1 } });
+  const told = async (): Promise<void> => {
+    world.tell();
+    await world.moments(1);
+  };
+  const a = await world.node(t, "a");
+  world.wants.set(0, "a").set(1, "a");
+  while (a.owned.size < 2) await told();
+  const b = await world.node(t, "b");
+  await a.write(1, 1);
+  while ((await world.service.reports(1)).get("b") !== 1) await told();
+  const { service } = world;
+  const tail = service.tail.bind(service);
+  let [isHeld, release] = [false, (): void => {}];
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  service.tail = async (partition, ...asked) => {
+    isHeld ||= partition === 1;
+    if (partition === 1) await released;
+    return tail(partition, ...asked);
+  };
+  await a.write(1, 2);
+  while (!isHeld) await told();
+  world.wants.set(1, "b");
+  while ((await service.owner(1))!.node !== "b") await told();
+  await told();
+  t.notOk(b.owned.has(1));
+  release();
+  await world.until("b owns it, and nobody tells it to look", () => b.owned.has(1));
+  t.equal(b.owned.get(1)!.lastSequence, 2);
+  t.same([...a.problems, ...b.problems], []);
+});
+
 t.test("a reply waits for the lease, and fails when it is lost", async (t) => {
   const world = new World(t.testdir());
   const a = await world.node(t, "a");

@@ -41,6 +41,7 @@ const RANK_MS = 300;
 /** A partition in an actor that owns it. */
 interface Tenure {
   readonly epoch: number;
+  readonly log: ReplicatedCommitLog;
   readonly shard: Shard;
   readonly durable: OutputGate;
   readonly gate: TenureGate;
@@ -264,7 +265,7 @@ export class SimulatedNode {
     };
     const gate = new TenureGate(sabotage === "the bound is looked at only at renewals" ? flaw : lease);
     const tenure: Tenure = {
-      ...{ epoch, shard, durable, gate, running: new Set<Running>(), partition: null },
+      ...{ epoch, log, shard, durable, gate, running: new Set<Running>(), partition: null },
       ...{ isFlushPlanned: false, isLeaving: false },
       care: new BranchCare(
         shard,
@@ -299,25 +300,28 @@ export class SimulatedNode {
     this.release(partition);
   }
 
-  /** Gives the partition to another node; that one opens it when it sees that it is the owner. */
+  /** Gives the partition to another node, which opens it when it sees that it owns it; files are closed meanwhile. */
   async handOver(partition: number, to: string): Promise<void> {
     const tenure = this.tenures.get(partition);
     if (tenure === undefined || this.letting.has(partition)) return;
-    const { epoch } = tenure;
+    const { epoch, log } = tenure;
     const claim = { partition, node: to, tenure: `${this.name} to ${to}`, epoch };
     const isNamedFirst = this.cluster.sabotage === "the successor is named before the partition is closed";
     if (isNamedFirst) await this.service.claim(claim);
     this.letting.add(partition);
+    const closed = this.letGo(partition, tenure);
     try {
-      if (!(await this.letGo(partition, tenure)) || isNamedFirst) return;
+      if (!(await Promise.race([log.ended.then(() => true), closed]))) return;
+      if (!isNamedFirst) {
+        this.cluster.handOvers++;
+        await this.service.claim(claim).catch(() => null);
+      }
+      await closed;
     } catch {
       this.crashActor(partition % ACTORS);
-      return;
     } finally {
       this.letting.delete(partition);
     }
-    this.cluster.handOvers++;
-    await this.service.claim(claim);
   }
 
   private letGo(partition: number, tenure: Tenure): Promise<boolean> {

@@ -2,7 +2,16 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,6 +28,10 @@ const PARTITIONS = 4;
 const ETCD_MEMBERS = 3;
 const CLIENT_MS = 4000;
 const LOG_END = 2000;
+const SAID = [
+  ["cluster", "/v1/admin/cluster"],
+  ["metrics", "/metrics"],
+] as const;
 /** More than storage.free_bytes_min and what a node keeps. */
 const DISK = "1g";
 const ACTOR_FAULTS = new URL("actor-faults.js", import.meta.url).pathname;
@@ -81,15 +94,24 @@ export class ClusterProcesses {
     const folder = mkdtempSync(join(tmpdir(), "tessera-nodes-"));
     writeFileSync(join(folder, "key"), randomBytes(32).toString("hex"), { mode: 0o600 });
     const cluster = new ClusterProcesses(await EtcdMember.startMany(etcdMembers), folder, hasWires, hasDisks);
-    for (let number = 1; number <= count; number++) cluster.nodes.push(await cluster.newNode(`n${number}`));
-    const [first] = cluster.nodes;
-    if (before.length > 0) await cluster.runAlone(first!, before);
-    const args = ["cluster", "init", "--cluster", cluster.url, "--node", "n1", "--partitions", String(PARTITIONS)];
-    const made = spawnSync("bin/tessera", args, { env: cluster.environment(first!), encoding: "utf8" });
-    if (made.status !== 0) throw new Error(`tessera cluster init: ${made.stderr}`);
-    for (const node of cluster.nodes) cluster.run(node);
-    await cluster.signIn();
+    try {
+      await cluster.begin(count, before);
+    } catch (error) {
+      await cluster.close();
+      throw error;
+    }
     return cluster;
+  }
+
+  private async begin(count: number, before: readonly string[]): Promise<void> {
+    for (let number = 1; number <= count; number++) this.nodes.push(await this.newNode(`n${number}`));
+    const [first] = this.nodes;
+    if (before.length > 0) await this.runAlone(first!, before);
+    const args = ["cluster", "init", "--cluster", this.url, "--node", "n1", "--partitions", String(PARTITIONS)];
+    const made = spawnSync("bin/tessera", args, { env: this.environment(first!), encoding: "utf8" });
+    if (made.status !== 0) throw new Error(`tessera cluster init: ${made.error ?? made.stderr}`);
+    for (const node of this.nodes) this.run(node);
+    await this.signIn();
   }
 
   private async runAlone(node: NodeProcess, statements: readonly string[]): Promise<void> {
@@ -205,6 +227,8 @@ export class ClusterProcesses {
       ...{ TESSERA_DATA_DIR: this.placeOf(node), TESSERA_PORT: String(port) },
       ...{ TESSERA_POSTGRES_PORT: String(postgresPort), TESSERA_BOLT_PORT: String(boltPort) },
       ...{ TESSERA_RATE_LIMIT_PER_SECOND: "100000", SQL_MAX_ROW_COUNT: "1000000" },
+      // The clients sign in once, and a run may be longer than the hour that a token lives otherwise.
+      TESSERA_AUTH_TOKEN_LIFETIME_SECONDS: String(7 * 86_400),
       // As in test/e2e/server.ts.
       ...{ TESSERA_AUTH_PASSWORD_COST: "10", TESSERA_STORAGE_RESERVE_BYTES: "0" },
       ...(process.env.TEST_SERVER_OPTIONS && { NODE_OPTIONS: process.env.TEST_SERVER_OPTIONS }),
@@ -256,6 +280,24 @@ export class ClusterProcesses {
 
   log(node: NodeProcess): string {
     return readFileSync(join(this.folder, `${node.name}.log`), "utf8");
+  }
+
+  /** Writes into the folder what all processes have logged, what etcd holds, and what each node says of itself. */
+  async keepState(into: string): Promise<void> {
+    mkdirSync(into, { recursive: true });
+    for (const [number, member] of this.etcd.entries()) {
+      copyFileSync(member.logFile, join(into, `etcd-${number}.log`));
+      writeFileSync(join(into, `etcd-${number}.txt`), member.state());
+    }
+    for (const node of this.nodes) {
+      copyFileSync(join(this.folder, `${node.name}.log`), join(into, `${node.name}.log`));
+      for (const [name, path] of SAID) {
+        const headers = { authorization: `Bearer ${this.token}` };
+        const asked = fetch(`http://127.0.0.1:${node.port}${path}`, { headers, signal: AbortSignal.timeout(5000) });
+        const said = await asked.then((answer) => answer.text(), String);
+        writeFileSync(join(into, `${node.name}-${name}.txt`), said);
+      }
+    }
   }
 
   private async signIn(): Promise<void> {

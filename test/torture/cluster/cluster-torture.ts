@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SeededRandom } from "../../simulation/seeded-random.js";
 import { Bank } from "./bank.js";
 import { ClusterProcesses, type NodeProcess } from "./cluster-processes.js";
-import { Follower, StreamReader } from "./readers.js";
+import { Follower, PASSING, StreamReader } from "./readers.js";
 
 const LISTS = 3;
 const WRITERS = 6;
@@ -67,6 +67,8 @@ export class ClusterTorture {
   private repeated = 0;
   /** Why appends were not acknowledged. */
   private readonly refusals = new Map<string, number>();
+  /** What no fault explains. */
+  private endedBy: Error | null = null;
   private next = 1;
   private lastMs = performance.now();
   private gapMs = 0;
@@ -142,6 +144,7 @@ export class ClusterTorture {
       const { status, code } = await this.cluster.execute(node, APPEND, [list, n], ASKED_MS, { idempotencyKey: key });
       if (status === 200) return DONE;
       why = code ?? String(status);
+      if (!PASSING.includes(status)) this.endedBy ??= new Error(`an append was refused with ${status}, ${why}`);
     } catch {
       // The node is gone, or stands still.
     }
@@ -189,7 +192,12 @@ export class ClusterTorture {
     await this.make(fault, node, partition);
     const seen = this.acknowledgedCount;
     for (let tries = 0; this.acknowledgedCount < seen + 20; tries++) {
-      if (tries > 600) throw new Error(`nothing is acknowledged a minute after ${fault}:\n${this.cluster.logEnds()}`);
+      if (this.endedBy !== null) throw this.endedBy;
+      if (tries > 600) {
+        if (process.env.LOGS) await this.cluster.keepState(process.env.LOGS);
+        const why = JSON.stringify([...this.refusals]);
+        throw new Error(`nothing is acknowledged a minute after ${fault}, ${why}:\n${this.cluster.logEnds()}`);
+      }
       await sleep(100);
     }
     const gap = { fault, ofOwner: node === owning, ms: Math.round(this.gapMs) };

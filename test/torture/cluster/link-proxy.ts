@@ -29,6 +29,8 @@ export class LinkProxy {
   isCut = false;
   /** For which bytes are under way, each way. */
   delayMs = 0;
+  /** Pieces that have come, in both directions. */
+  carried = 0;
   private readonly sockets = new Set<Socket>();
   private readonly lanes = new Set<Lane>();
 
@@ -67,7 +69,10 @@ export class LinkProxy {
     this.sockets.add(from);
     from.setNoDelay(true);
     from.on("error", () => undefined);
-    from.on("data", (chunk) => lane.carry(() => to.writable && to.write(chunk)));
+    from.on("data", (chunk) => {
+      this.carried++;
+      lane.carry(() => to.writable && to.write(chunk));
+    });
     from.on("close", () => {
       this.sockets.delete(from);
       lane.carry(() => {

@@ -7,8 +7,8 @@ import { type Client, ConnectionError, TesseraError } from "../../../clients/typ
 
 /** A node from which nothing has come for so long may stand still: another one is asked. */
 const SILENCE_MS = 3000;
-/** 0: there was no answer, or not in time. 507: the disk is full. */
-const PASSING = [0, 408, 409, 503, 504, 507];
+/** What clients may meet while faults are made. 0: there was no answer, or not in time. 507: the disk is full. */
+export const PASSING = [0, 408, 409, 503, 504, 507];
 const PACE_ROWS = 100;
 /** For which a subscription is waited for at the end. */
 const CATCH_UP_MS = 60_000;
