@@ -179,6 +179,7 @@ t.test("records, an index, segments with changes, files after a restart, and par
   await table.check("i");
   await table.makeFiles();
   t.ok(table.side.segments.built > 0);
+  for (const name of ["s", "i"]) await table.run(`ANALYZE ${name}`);
   await table.check("s");
   const changed = (id: number) => id % 97 === 0;
   const isGone = (id: number) => id % 101 === 0;

@@ -2,7 +2,10 @@
 import fc from "fast-check";
 import t from "tap";
 import { binaryWriter, fromBinary } from "../../src/features/postgres/binary-values.js";
+import { columnarWriter } from "../../src/features/statements/columnar-values.js";
+import { jsonTimestamp } from "../../src/ingest/columnar/json-values.js";
 import { MessageWriter } from "../../src/protocol/postgres/message-writer.js";
+import { sqlForm, toVariant } from "../../src/query/expr/variant-cast.js";
 import { DAY_MICROS } from "../../src/values/datetime.js";
 import { fromParameter, jsonWriter, plainWriter } from "../../src/values/json-format.js";
 import { fromText, toText } from "../../src/values/text-format.js";
@@ -21,6 +24,7 @@ import {
   wholeUnits,
 } from "../../src/values/timestamp.js";
 import { type SqlType, TIMESTAMP, TIMESTAMPTZ } from "../../src/values/values.js";
+import type { Variant } from "../../src/values/variant.js";
 import { timestamps } from "../storage/values.js";
 
 const finite = timestamps.filter(isFiniteTimestamp).map(BigInt);
@@ -106,4 +110,28 @@ t.test("text, JSON, MessagePack and PostgreSQL's binary form give the same value
     );
   });
   t.doesNotThrow(() => fc.assert(property, { numRuns: 2000 }));
+});
+
+t.test("Arrow and Parquet give the same value back, or say that they have no such time", async (t) => {
+  const property = fc.property(timestamps, fc.constantFrom(...TYPES), (value, type) => {
+    const isLate = isFiniteTimestamp(value) && value >= 2n ** 63n - 1n;
+    const write = () => columnarWriter(type, "at").write([value, null], 0, 2).data!;
+    if (isLate) {
+      t.throws(write, { code: "not_supported", details: { column: "at" } });
+      return true;
+    }
+    const { buffer, byteOffset } = write();
+    const micros = new DataView(buffer, byteOffset).getBigInt64(0, true);
+    const json = jsonTimestamp(micros, 1e6, type === TIMESTAMPTZ);
+    return fromParameter(type, JSON.parse(json)) === value;
+  });
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 500 }));
+});
+
+t.test("Cypher's values of timestamps give the same value back", async (t) => {
+  const property = fc.property(finite, fc.constantFrom(...TYPES), (micros, type) => {
+    const { type: back, value } = sqlForm(toVariant(type)!(timestampOf(micros)) as Variant);
+    return back === type && value === timestampOf(micros);
+  });
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 500 }));
 });
