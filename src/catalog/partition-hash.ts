@@ -5,6 +5,7 @@
  */
 import { encodeKey } from "../storage/key-codec.js";
 import { hashBytes, hashInt64, hashUint32, hashUuid, type Seed } from "../values/lookup3.js";
+import type { Timestamp } from "../values/timestamp.js";
 import type { SqlType, Value } from "../values/values.js";
 
 /** HASH_PARTITION_SEED. */
@@ -39,7 +40,7 @@ function hashOf(type: SqlType, value: Value): bigint {
       return hashInt64(BigInt(value as number | bigint), SEED);
     case "timestamp":
     case "timestamptz":
-      return hashInt64(postgresTimestamp(value as number), SEED);
+      return hashInt64(postgresTimestamp(value as Timestamp), SEED);
     case "text":
     case "varchar":
     case "name":
@@ -71,7 +72,7 @@ function postgresDate(days: number): number {
 }
 
 /** Microseconds since 2000. */
-function postgresTimestamp(micros: number): bigint {
+function postgresTimestamp(micros: Timestamp): bigint {
   if (micros === Number.POSITIVE_INFINITY) return INT64_MAX;
   if (micros === Number.NEGATIVE_INFINITY) return INT64_MIN;
   return BigInt(micros) - BigInt(DAYS_TO_2000) * 86_400_000_000n;

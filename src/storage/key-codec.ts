@@ -28,6 +28,7 @@ import {
   rangeText,
   subtypeOf,
 } from "../values/range.js";
+import type { Timestamp } from "../values/timestamp.js";
 import {
   type Interval,
   Json,
@@ -241,9 +242,11 @@ function writeValue(type: SqlType, value: Value): void {
       writer.writeInt32(Math.min(Math.max(value as number, INT32_MIN), INT32_MAX));
       return;
     case "time":
+      writer.writeInt64(value as number);
+      return;
     case "timestamp":
     case "timestamptz":
-      writer.writeInt64(value as number);
+      writer.writeTimestamp(value as Timestamp);
       return;
     case "timetz":
       writeTimeTz(value as TimeTz);
@@ -319,9 +322,10 @@ function readValue(type: SqlType, reader: KeyReader): Value {
     case "date":
       return readDate(reader);
     case "time":
+      return reader.time64();
     case "timestamp":
     case "timestamptz":
-      return reader.time64();
+      return reader.timestamp();
     case "timetz":
       return readTimeTz(reader);
     case "interval":

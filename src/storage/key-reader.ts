@@ -3,7 +3,8 @@
  * inverted, the reader works on a copy of the column's bytes, otherwise on the key itself.
  */
 import { DbError } from "../protocol/errors.js";
-import { ESCAPE, ESCAPED_END } from "./key-writer.js";
+import { type Timestamp, timestampOf } from "../values/timestamp.js";
+import { ESCAPE, ESCAPED_END, LATE_TIMESTAMP } from "./key-writer.js";
 
 const TWO_32 = 2 ** 32;
 const INT32_MIN = -(2 ** 31);
@@ -60,6 +61,17 @@ export class KeyReader {
     if (high === INT32_MIN && low === 0) return Number.NEGATIVE_INFINITY;
     if (high === INT32_MAX && low === 0xffffffff) return Number.POSITIVE_INFINITY;
     return high * TWO_32 + low;
+  }
+
+  timestamp(): Timestamp {
+    const high = this.int32();
+    const low = this.uint32();
+    if (high === INT32_MIN && low === 0) return Number.NEGATIVE_INFINITY;
+    if (high === INT32_MAX && low === 0xffffffff) return Number.POSITIVE_INFINITY;
+    const value = high * TWO_32 + low;
+    if (Number.isSafeInteger(value)) return value;
+    const micros = (BigInt(high) << 32n) | BigInt(low);
+    return timestampOf(micros === LATE_TIMESTAMP ? micros + BigInt(this.int64()) : micros);
   }
 
   float64(): number {

@@ -4,6 +4,7 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { KEY_BYTES_MAX } from "../protocol/limits.js";
+import type { Timestamp } from "../values/timestamp.js";
 import { allocateMemory, copyBytes, type Memory } from "./copy-bytes.js";
 
 /** A text of KEY_BYTES_MAX characters in UTF-8 with every byte escaped fits behind two keys of KEY_BYTES_MAX bytes. */
@@ -131,6 +132,22 @@ export function writeBigInt64(value: bigint): void {
   scratch.writeBigInt64BE(value, length);
   scratch[length]! ^= SIGN;
   length += 8;
+}
+
+/**
+ * Timestamps from here on do not fit before the int64 that is infinity: behind this one, which none is written as by
+ * itself, comes how much later they are.
+ */
+export const LATE_TIMESTAMP = 2n ** 63n - 2n;
+
+/** Also ±Infinity, as the least and the greatest int64. */
+export function writeTimestamp(value: Timestamp): void {
+  if (typeof value === "number" && (value < 2 ** 63 || value === Number.POSITIVE_INFINITY)) writeInt64(value);
+  else if (value < LATE_TIMESTAMP) writeBigInt64(value as bigint);
+  else {
+    writeBigInt64(LATE_TIMESTAMP);
+    writeBigInt64(BigInt(value) - LATE_TIMESTAMP);
+  }
 }
 
 /** PostgreSQL's order: −0 equals 0, NaN is the greatest. */

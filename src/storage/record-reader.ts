@@ -10,6 +10,7 @@ import { LONG_JSON_CHARACTERS } from "../values/json-in-turns.js";
 import { parseJsonPath } from "../values/json-path-parse.js";
 import { checkJson, parseJson } from "../values/json-text.js";
 import { Numeric } from "../values/numeric.js";
+import { type Timestamp, timestampOf } from "../values/timestamp.js";
 import {
   type Interval,
   Json,
@@ -19,7 +20,7 @@ import {
   type TimeTz,
   type Value,
 } from "../values/values.js";
-import { NUMERIC_FORM, storedOrder } from "./record-writer.js";
+import { LATE_TIMESTAMP_BYTES, NUMERIC_FORM, storedOrder } from "./record-writer.js";
 import { decodeVariant } from "./stored-map.js";
 import { FRAME_U16, FRAME_U32 } from "./value-frame.js";
 
@@ -79,9 +80,10 @@ export function payloadReader(type: SqlType): PayloadReader {
       return readInt;
     case "date":
     case "time":
+      return readTime;
     case "timestamp":
     case "timestamptz":
-      return readTime;
+      return readTimestamp;
     case "float4":
       return readFloat32;
     case "enum":
@@ -203,6 +205,18 @@ export function readTime(bytes: Uint8Array, start: number, end: number): number 
   if (high === INT32_MIN && low === 0) return Number.NEGATIVE_INFINITY;
   if (high === INT32_MAX && low === 0xffffffff) return Number.POSITIVE_INFINITY;
   return high * TWO_32 + low;
+}
+
+export function readTimestamp(bytes: Uint8Array, start: number, end: number): Timestamp {
+  if (end - start < 8) return readInt(bytes, start, end);
+  const high = readHigh(bytes, start + 4, start + 8);
+  const low = readLow(bytes, start);
+  if (end - start === LATE_TIMESTAMP_BYTES) return timestampOf((BigInt(high >>> 0) << 32n) | BigInt(low));
+  if (end - start !== 8) throw damagedRecord();
+  if (high === INT32_MIN && low === 0) return Number.NEGATIVE_INFINITY;
+  if (high === INT32_MAX && low === 0xffffffff) return Number.POSITIVE_INFINITY;
+  const value = high * TWO_32 + low;
+  return Number.isSafeInteger(value) ? value : timestampOf((BigInt(high) << 32n) | BigInt(low));
 }
 
 function readLow(bytes: Uint8Array, start: number): number {

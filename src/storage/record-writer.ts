@@ -9,6 +9,7 @@ import { orderOfLabel } from "../values/enum-labels.js";
 import { halfBits } from "../values/half-vector.js";
 import { jsonToCompactText, refuseNul } from "../values/json-text.js";
 import type { Numeric } from "../values/numeric.js";
+import type { Timestamp } from "../values/timestamp.js";
 import type { Interval, Json, RecordField, SqlArray, SqlType, TimeTz, Value } from "../values/values.js";
 import type { Variant } from "../values/variant.js";
 import { copyBytes, type Memory, memoryOf } from "./copy-bytes.js";
@@ -17,6 +18,10 @@ import { encodeVariant } from "./variant-writer.js";
 
 /** First payload byte of a numeric: its scale, when the unscaled value is an int64 that follows; else one of these. */
 export const NUMERIC_FORM = { positive: 240, negative: 241, nan: 242, infinity: 243, negativeInfinity: 244 } as const;
+
+/** Of a timestamp that no int64 holds. */
+export const LATE_TIMESTAMP_BYTES = 9;
+const INT64_MAX = 2n ** 63n - 1n;
 
 const SCRATCH_BYTES = 64 * 1024;
 /** A scratch buffer that grew beyond this is not kept. */
@@ -115,9 +120,11 @@ export function writeValue(type: SqlType, value: Value): void {
     case "money":
     case "date":
     case "time":
+      writeInt(value as number | bigint);
+      return;
     case "timestamp":
     case "timestamptz":
-      writeInt(value as number | bigint);
+      writeTimestamp(value as Timestamp);
       return;
     case "float4":
       floats[0] = value as number;
@@ -235,6 +242,21 @@ function writeInt(value: number | bigint): void {
   const head = at++;
   writeIntBytes(value);
   scratch[head] = at - head - 1;
+}
+
+/** An integer, but a finite one that is infinity as an int64, or past all of them, has nine bytes. */
+function writeTimestamp(value: Timestamp): void {
+  const isLate =
+    typeof value === "bigint" ? value >= INT64_MAX : value >= 2 ** 63 && value !== Number.POSITIVE_INFINITY;
+  if (!isLate) {
+    writeInt(value);
+    return;
+  }
+  ensure(LATE_TIMESTAMP_BYTES + 1);
+  scratch[at++] = LATE_TIMESTAMP_BYTES;
+  scratch.writeBigUInt64LE(BigInt(value), at);
+  scratch[at + 8] = 0;
+  at += LATE_TIMESTAMP_BYTES;
 }
 
 function writeIntBytes(value: number | bigint): void {

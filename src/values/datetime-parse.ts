@@ -6,18 +6,14 @@
 
 import { sqlError } from "../protocol/errors.js";
 import {
-  checkedTimestamp,
   DATE_MAX,
   DATE_MIN,
-  DAY_MICROS,
   daysFromCivil,
   daysInMonth,
   HOUR_MICROS,
   MINUTE_MICROS,
   roundMicros,
-  roundTimestamp,
   SECOND_MICROS,
-  splitTimestamp,
 } from "./datetime.js";
 import { splitFields } from "./datetime-fields.js";
 import { ReadingFault } from "./datetime-numbers.js";
@@ -25,6 +21,15 @@ import { type Fields, readFields } from "./datetime-reading.js";
 import { wordOf } from "./datetime-words.js";
 import type { DateOrder, TextStyle } from "./text-style.js";
 import { offsetAt, offsetOfLocal } from "./time-zone.js";
+import {
+  addMicros,
+  checkedTimestamp,
+  isFiniteTimestamp,
+  roundTimestamp,
+  splitTimestamp,
+  type Timestamp,
+  timestampAt,
+} from "./timestamp.js";
 import type { TimeTz } from "./values.js";
 
 /** What the reading of "now", "today" and of times without a zone depends on. */
@@ -80,7 +85,7 @@ export function parseTimeTz(text: string, clock: Clock, digits: number | null = 
   requireDatedZone(fields, kind, text);
   const day = fields.days ?? splitTimestamp(localNow(clock.nowMicros, clock)).days;
   const zone = fields.zone ?? clock.timeZone;
-  const offset = typeof zone === "number" ? zone : offsetOfLocal(zone, day * DAY_MICROS + fields.micros);
+  const offset = typeof zone === "number" ? zone : offsetOfLocal(zone, timestampAt(day, fields.micros));
   return { micros: roundMicros(fields.micros, digits), offset };
 }
 
@@ -89,46 +94,47 @@ function requireDatedZone({ zone, days }: Fields, kind: Kind, text: string): voi
   if (days === null && typeof zone === "string") throw syntax(kind, text);
 }
 
-/** Microseconds of the wall clock; a zone in the text is not looked at. */
-export function parseTimestamp(text: string, clock: Clock, digits: number | null = null): number {
+/** The reading of the wall clock; a zone in the text is not looked at. */
+export function parseTimestamp(text: string, clock: Clock, digits: number | null = null): Timestamp {
   const iso = ISO.exec(text);
   if (iso !== null) return roundTimestamp(isoMicros(iso, text), digits);
   const fields = parseFields(text, "timestamp", clock);
   if (fields.instant !== null) {
     return roundTimestamp(localReading(fields.instant, clock), digits);
   }
-  return roundTimestamp(wallClock(fields, "timestamp", text), digits);
+  return roundTimestamp(inRange(wallClock(fields, "timestamp", text), text), digits);
 }
 
-/** Microseconds since the epoch; a text without a zone is taken in the clock's. */
-export function parseTimestampTz(text: string, clock: Clock, digits: number | null = null): number {
+/** The instant; a text without a zone is taken in the clock's. */
+export function parseTimestampTz(text: string, clock: Clock, digits: number | null = null): Timestamp {
   const kind = "timestamp with time zone";
   const iso = ISO.exec(text);
   if (iso !== null) {
     const local = isoMicros(iso, text);
     const offset = iso[8] === undefined ? null : isoOffset(iso);
-    if (offset !== null || text.endsWith("Z")) return roundTimestamp(local - (offset ?? 0) * SECOND_MICROS, digits);
-    return roundTimestamp(local - offsetOfLocal(clock.timeZone, local) * SECOND_MICROS, digits);
+    const known = offset ?? (text.endsWith("Z") ? 0 : offsetOfLocal(clock.timeZone, local));
+    return roundTimestamp(addMicros(local, -known * SECOND_MICROS), digits);
   }
   const fields = parseFields(text, kind, clock);
   if (fields.instant !== null) return roundTimestamp(fields.instant, digits);
   const local = wallClock(fields, kind, text);
-  if (!Number.isFinite(local)) return local;
+  if (!isFiniteTimestamp(local)) return local;
   const zone = fields.zone ?? clock.timeZone;
   const offset = typeof zone === "number" ? zone : offsetOfLocal(zone, local);
-  return roundTimestamp(local - offset * SECOND_MICROS, digits);
+  return roundTimestamp(inRange(addMicros(local, -offset * SECOND_MICROS), text), digits);
 }
 
-const localNow = (instant: number, clock: Clock) => instant + offsetAt(clock.timeZone, instant) * SECOND_MICROS;
+const localNow = (instant: number, clock: Clock) =>
+  addMicros(instant, offsetAt(clock.timeZone, instant) * SECOND_MICROS);
 
 /** "epoch" is 1970-01-01 00:00 on any wall clock. */
 const localReading = (instant: number, clock: Clock) => (instant === 0 ? 0 : localNow(instant, clock));
 
-function isoMicros(iso: RegExpExecArray, text: string): number {
+function isoMicros(iso: RegExpExecArray, text: string): Timestamp {
   const days = civilDays(Number(iso[1]), Number(iso[2]), Number(iso[3]), text);
-  if (iso[4] === undefined) return days * DAY_MICROS;
+  if (iso[4] === undefined) return timestampAt(days);
   const fraction = iso[7] === undefined ? 0 : Number(iso[7].padEnd(6, "0"));
-  return days * DAY_MICROS + clockMicros(Number(iso[4]), Number(iso[5]), Number(iso[6] ?? 0), fraction, text);
+  return timestampAt(days, clockMicros(Number(iso[4]), Number(iso[5]), Number(iso[6] ?? 0), fraction, text));
 }
 
 function isoOffset(iso: RegExpExecArray): number {
@@ -138,11 +144,14 @@ function isoOffset(iso: RegExpExecArray): number {
   return (iso[8] as string).startsWith("-") ? hours * 3600 - minutes * 60 : hours * 3600 + minutes * 60;
 }
 
-function wallClock(fields: Fields, kind: Kind, text: string): number {
-  if (fields.days === null) throw syntax(kind, text);
-  if (!Number.isFinite(fields.days)) return fields.days;
+function wallClock({ days, micros }: Fields, kind: Kind, text: string): Timestamp {
+  if (days === null) throw syntax(kind, text);
+  return timestampAt(days, micros);
+}
+
+function inRange(timestamp: Timestamp, text: string): Timestamp {
   try {
-    return checkedTimestamp(fields.days * DAY_MICROS + fields.micros);
+    return checkedTimestamp(timestamp);
   } catch {
     throw sqlError("22008", `timestamp out of range: "${text}"`);
   }

@@ -1,12 +1,9 @@
 /**
- * The calendar and the printing of points in time: dates are days, times and timestamps microseconds (values.ts).
- * PostgreSQL's ISO DateStyle. Reading text is in datetime-parse.ts, intervals in interval.ts, zones in time-zone.ts.
- *
- * Timestamps are exact to the microsecond for the years 1685 to 2255; farther out, a double rounds them to a few
- * microseconds.
+ * The calendar and the printing of dates and times of day: dates are days, times microseconds (values.ts).
+ * PostgreSQL's ISO DateStyle. Reading text is in datetime-parse.ts, timestamps are in timestamp.ts, intervals in
+ * interval.ts, zones in time-zone.ts.
  */
 import { sqlError } from "../protocol/errors.js";
-import { offsetAt } from "./time-zone.js";
 import type { TimeTz } from "./values.js";
 
 export const SECOND_MICROS = 1_000_000;
@@ -17,8 +14,6 @@ export const DAY_MICROS = 24 * HOUR_MICROS;
 /** PostgreSQL's first and last day: 4714-11-24 BC and 5874897-12-31. */
 export const DATE_MIN = -2_440_588;
 export const DATE_MAX = 2_145_042_905;
-/** The last day of timestamps: 294276-12-31. */
-const TIMESTAMP_DAY_MAX = 106_762_939;
 
 export interface CivilDate {
   /** Astronomical: 1 BC is 0. */
@@ -81,44 +76,11 @@ export function roundHalfEven(x: number): number {
   return rounded - x === 0.5 && rounded % 2 !== 0 ? rounded - 1 : rounded;
 }
 
-/** The day a timestamp falls on and the microseconds since its midnight. */
-export function splitTimestamp(micros: number): { days: number; micros: number } {
-  if (Math.abs(micros) > Number.MAX_SAFE_INTEGER && Number.isFinite(micros)) return splitDistant(micros);
-  const days = Math.floor(micros / DAY_MICROS);
-  return { days, micros: micros - days * DAY_MICROS };
-}
-
-/**
- * After the year 2255 (and before 1684) a number holds a timestamp to some microseconds only; it stands for the one
- * with the fewest digits behind its seconds among those that it cannot tell apart.
- */
-function splitDistant(micros: number): { days: number; micros: number } {
-  const exact = BigInt(micros);
-  let shortest = exact;
-  for (let unit = BigInt(SECOND_MICROS); unit > 1n; unit /= 10n) {
-    const half = exact < 0n ? -unit / 2n : unit / 2n;
-    const rounded = ((exact + half) / unit) * unit;
-    if (Number(rounded) !== micros) continue;
-    shortest = rounded;
-    break;
-  }
-  const day = BigInt(DAY_MICROS);
-  const time = ((shortest % day) + day) % day;
-  return { days: Number((shortest - time) / day), micros: Number(time) };
-}
-
 /** The date when PostgreSQL can hold it. Throws 22008. */
 export function checkedDate(days: number): number {
   if ((days < DATE_MIN || days > DATE_MAX) && Number.isFinite(days)) throw sqlError("22008", "date out of range");
   if (Number.isNaN(days)) throw sqlError("22008", "date out of range");
   return days;
-}
-
-/** The timestamp when PostgreSQL can hold it. Throws 22008. */
-export function checkedTimestamp(micros: number): number {
-  const outside = micros < DATE_MIN * DAY_MICROS || micros >= (TIMESTAMP_DAY_MAX + 1) * DAY_MICROS;
-  if ((outside && Number.isFinite(micros)) || Number.isNaN(micros)) throw sqlError("22008", "timestamp out of range");
-  return micros;
 }
 
 /** Microseconds rounded to the given number of fractional digits of a second (0 to 6), half away from zero. */
@@ -128,22 +90,14 @@ export function roundMicros(micros: number, digits: number | null): number {
   return micros >= 0 ? Math.floor(micros / unit + 0.5) * unit : -Math.floor(-micros / unit + 0.5) * unit;
 }
 
-/** Where PostgreSQL counts timestamps from: 2000-01-01. */
-const ROUNDING_MICROS = 10_957 * DAY_MICROS;
-
-/** A timestamp so rounded, half away from the year 2000. */
-export function roundTimestamp(micros: number, digits: number | null): number {
-  if (digits === null || digits >= 6) return micros;
-  return roundMicros(micros - ROUNDING_MICROS, digits) + ROUNDING_MICROS;
-}
-
 const pad2 = (n: number) => (n < 10 ? `0${n}` : String(n));
 const pad4 = (n: number) => (n < 1000 ? String(n).padStart(4, "0") : String(n));
 
-const infinityText = (x: number) => (x > 0 ? "infinity" : "-infinity");
+/** Of what is infinite. */
+export const infinityText = (x: number | bigint) => (x > 0 ? "infinity" : "-infinity");
 
 /** "2024-02-29", with the era left to the caller. */
-function civilText(date: CivilDate): string {
+export function civilText(date: CivilDate): string {
   return `${pad4(date.year > 0 ? date.year : 1 - date.year)}-${pad2(date.month)}-${pad2(date.day)}`;
 }
 
@@ -181,23 +135,4 @@ export function offsetToText(seconds: number, withMinutes = false): string {
 
 export function timeTzToText(value: TimeTz): string {
   return timeToText(value.micros) + offsetToText(value.offset);
-}
-
-/** `separator` is a space, or "T" as in JSON. */
-export function timestampToText(micros: number, separator = " "): string {
-  return zonedText(micros, separator, "");
-}
-
-/** The instant as the clock of `timeZone` shows it, with its offset; JSON wants the offset's minutes always. */
-export function timestampTzToText(micros: number, timeZone = "UTC", separator = " "): string {
-  if (!Number.isFinite(micros)) return infinityText(micros);
-  const offset = offsetAt(timeZone, micros);
-  return zonedText(micros + offset * SECOND_MICROS, separator, offsetToText(offset, separator === "T"));
-}
-
-function zonedText(micros: number, separator: string, zone: string): string {
-  if (!Number.isFinite(micros)) return infinityText(micros);
-  const { days, micros: time } = splitTimestamp(micros);
-  const date = civilFromDays(days);
-  return `${civilText(date)}${separator}${timeToText(time)}${zone}${date.year > 0 ? "" : " BC"}`;
 }

@@ -4,15 +4,8 @@
  */
 
 import { sqlError } from "../protocol/errors.js";
-import {
-  DAY_MICROS,
-  fractionText,
-  HOUR_MICROS,
-  MINUTE_MICROS,
-  roundHalfEven,
-  roundMicros,
-  SECOND_MICROS,
-} from "./datetime.js";
+import { DAY_MICROS, fractionText, HOUR_MICROS, MINUTE_MICROS, roundHalfEven, SECOND_MICROS } from "./datetime.js";
+import { isInt64, normalMicros, plusMicros, roundedMicros, splitMicros, wholeMicros } from "./micros.js";
 import type { Interval } from "./values.js";
 
 type Unit = "months" | "days" | "micros";
@@ -80,13 +73,6 @@ export function intervalUnit(word: string): string | null {
   return Object.hasOwn(UNITS, singular) ? singular : null;
 }
 
-/** Microseconds are 64-bit integers. */
-const isInt64 = (x: bigint) => BigInt.asIntN(64, x) === x;
-
-function normal(x: bigint): number | bigint {
-  return x >= Number.MIN_SAFE_INTEGER && x <= Number.MAX_SAFE_INTEGER ? Number(x) : x;
-}
-
 const isInt32 = (x: number) => x >= -2_147_483_648 && x <= 2_147_483_647;
 
 /** An interval whose parts PostgreSQL can hold. Throws 22008 "interval out of range". */
@@ -94,19 +80,7 @@ export function makeInterval(months: number, days: number, micros: number | bigi
   const isSafe = typeof micros === "number" && Math.abs(micros) <= Number.MAX_SAFE_INTEGER;
   const fits = isSafe || ((typeof micros === "bigint" || Number.isFinite(micros)) && isInt64(BigInt(micros)));
   if (!(isInt32(months) && isInt32(days) && fits)) throw sqlError("22008", "interval out of range");
-  return { months: months + 0, days: days + 0, micros: isSafe ? micros + 0 : normal(BigInt(micros)) };
-}
-
-/** The sum of two counts of microseconds. */
-function plus(a: number | bigint, b: number | bigint): number | bigint {
-  if (typeof a === "number" && typeof b === "number" && Number.isSafeInteger(a + b)) return a + b;
-  return normal(BigInt(a) + BigInt(b));
-}
-
-/** Whole days in microseconds, and what is left, both with the sign of the whole. */
-function splitDays(micros: number | bigint): { readonly days: number; readonly rest: number } {
-  const days = typeof micros === "bigint" ? Number(micros / BigInt(DAY_MICROS)) : Math.trunc(micros / DAY_MICROS);
-  return { days, rest: typeof micros === "bigint" ? Number(micros % BigInt(DAY_MICROS)) : micros - days * DAY_MICROS };
+  return { months: months + 0, days: days + 0, micros: isSafe ? micros + 0 : normalMicros(BigInt(micros)) };
 }
 
 /** A number in an interval's text: its whole part and what is behind the point. */
@@ -207,7 +181,7 @@ export function parseInterval(text: string, modifier: number | null = null): Int
   const months = fields.years * 12 + fields.months;
   if (![fields.years, fields.months, days].every(isInt32) || !isInt64(micros)) throw outOfRange(text);
   if (!isInt32(months)) throw sqlError("22008", "interval out of range");
-  return limitInterval({ months: months + 0, days: days + 0, micros: normal(micros) }, modifier);
+  return limitInterval({ months: months + 0, days: days + 0, micros: normalMicros(micros) }, modifier);
 }
 
 /** Drops the fields that an interval type does not have and rounds its seconds. */
@@ -227,11 +201,11 @@ export function limitInterval(interval: Interval, modifier: number | null): Inte
     } else if (mask === DAY) micros = 0;
     else if ((mask & (1 << 12)) === 0) {
       const unit = (mask & MINUTE) !== 0 ? MINUTE_MICROS : HOUR_MICROS;
-      micros = Math.trunc(Number(micros) / unit) * unit;
+      micros = wholeMicros(micros, unit);
     }
   }
-  if (digits < 6) micros = roundMicros(Number(micros), digits) + 0;
-  return { months: months + 0, days: days + 0, micros };
+  if (digits < 6) micros = roundedMicros(micros, digits);
+  return makeInterval(months, days, micros);
 }
 
 /** A number of ISO 8601's form: a sign, digits with or without a point, an exponent. */
@@ -395,16 +369,14 @@ export function intervalToText(interval: Interval): string {
 
 /** Hours beyond 24 are printed as they are. */
 function clockText(micros: number | bigint): string {
-  const isLarge = typeof micros === "bigint";
-  const seconds = isLarge ? Number(micros / BigInt(SECOND_MICROS)) : Math.floor(micros / SECOND_MICROS);
-  const fraction = isLarge ? Number(micros % BigInt(SECOND_MICROS)) : micros - seconds * SECOND_MICROS;
+  const { whole: seconds, rest: fraction } = splitMicros(micros, SECOND_MICROS);
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
   const text = parts.map((n) => String(n).padStart(2, "0")).join(":");
   return fraction === 0 ? text : `${text}.${fractionText(fraction)}`;
 }
 
 export function addIntervals(a: Interval, b: Interval): Interval {
-  return makeInterval(a.months + b.months, a.days + b.days, plus(a.micros, b.micros));
+  return makeInterval(a.months + b.months, a.days + b.days, plusMicros(a.micros, b.micros));
 }
 
 export function negateInterval(interval: Interval): Interval {
@@ -440,9 +412,9 @@ function roundHalfDown(x: number): number {
 
 /** 24 hours become a day. */
 export function justifyHours(interval: Interval): Interval {
-  const whole = splitDays(interval.micros);
-  let days = interval.days + whole.days;
-  let micros = whole.rest;
+  const { whole, rest } = splitMicros(interval.micros, DAY_MICROS);
+  let days = interval.days + whole;
+  let micros = rest;
   if (days > 0 && micros < 0) {
     micros += DAY_MICROS;
     days--;
@@ -470,9 +442,9 @@ export function justifyDays(interval: Interval): Interval {
 
 /** Both at once, all parts ending with the same sign (timestamp.c, interval_justify_interval). */
 export function justifyInterval(interval: Interval): Interval {
-  const whole = splitDays(interval.micros);
-  let days = interval.days + whole.days;
-  let micros = whole.rest;
+  const { whole, rest } = splitMicros(interval.micros, DAY_MICROS);
+  let days = interval.days + whole;
+  let micros = rest;
   const wholeMonths = Math.trunc(days / 30);
   let months = interval.months + wholeMonths;
   days -= wholeMonths * 30;

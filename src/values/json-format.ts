@@ -4,7 +4,7 @@
  */
 
 import { sqlError } from "../protocol/errors.js";
-import { dateToText, timestampToText, timestampTzToText, timeToText, timeTzToText } from "./datetime.js";
+import { dateToText, timeToText, timeTzToText } from "./datetime.js";
 import { shortFloat4 } from "./float-text.js";
 import { asHalves } from "./half-vector.js";
 import { intervalToText } from "./interval.js";
@@ -17,6 +17,8 @@ import { multirangeKeyOf, rangeInZone, rangeKeyOf } from "./range.js";
 import { charToText } from "./system-values.js";
 import { fitNumeric, fitText, fromText, untypedToText } from "./text-format.js";
 import { EMPTY_ARRAY, nestArray } from "./text-format-array.js";
+import type { Timestamp } from "./timestamp.js";
+import { timestampToText, timestampTzToText } from "./timestamp-text.js";
 import {
   arrayOf,
   BOOL,
@@ -151,9 +153,9 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
     case "timetz":
       return quoted(timeTzToText);
     case "timestamp":
-      return quoted((value: number) => timestampToText(value, "T"));
+      return quoted((value: Timestamp) => timestampToText(value, "T"));
     case "timestamptz":
-      return quoted((value: number) => timestampTzToText(value, timeZone, "T"));
+      return quoted((value: Timestamp) => timestampTzToText(value, timeZone, "T"));
     case "interval":
       return quoted(intervalToText);
     case "jsonpath":
@@ -281,9 +283,9 @@ export function plainWriter(type: SqlType, timeZone = "UTC"): PlainWriter {
     case "timetz":
       return printed((value: TimeTz) => timeTzToText(value));
     case "timestamp":
-      return printed((value: number) => timestampToText(value, "T"));
+      return printed((value: Timestamp) => timestampToText(value, "T"));
     case "timestamptz":
-      return printed((value: number) => timestampTzToText(value, timeZone, "T"));
+      return printed((value: Timestamp) => timestampTzToText(value, timeZone, "T"));
     case "jsonpath":
       return printed(String);
     case "char":

@@ -12,6 +12,7 @@ import { type Clock, parseDate, parseTime, parseTimestamp, parseTimestampTz } fr
 import { float4ToText, float8ToText } from "./float-text.js";
 import { Numeric } from "./numeric.js";
 import { dateInStyle, PLAIN_STYLE, type TextStyle, timestampInStyle, timestampTzInStyle } from "./text-style.js";
+import type { Timestamp } from "./timestamp.js";
 import type { MultirangeName, RangeName, SqlType, TypeName } from "./values.js";
 
 /** A value of the type that a range is of. */
@@ -306,8 +307,8 @@ const PRINTERS: Readonly<Record<Subtype, (value: never, timeZone: string, style:
   int8: (value: number | bigint) => String(value),
   numeric: (value: Numeric) => value.toString(),
   date: (value: number, _, style) => dateInStyle(value, style),
-  timestamp: (value: number, _, style) => timestampInStyle(value, style),
-  timestamptz: (value: number, timeZone, style) => timestampTzInStyle(value, timeZone, style),
+  timestamp: (value: Timestamp, _, style) => timestampInStyle(value, style),
+  timestamptz: (value: Timestamp, timeZone, style) => timestampTzInStyle(value, timeZone, style),
 };
 
 const UTC: Clock = { timeZone: "UTC", nowMicros: 0 };

@@ -6,7 +6,7 @@
 import { sqlError } from "../protocol/errors.js";
 import { bitsFromText, fitBits } from "./bit-string.js";
 import { isCatalogVector } from "./catalog-types.js";
-import { dateToText, timestampToText, timestampTzToText, timeToText, timeTzToText } from "./datetime.js";
+import { dateToText, timeToText, timeTzToText } from "./datetime.js";
 import { type Clock, parseDate, parseTime, parseTimestamp, parseTimestampTz, parseTimeTz } from "./datetime-parse.js";
 import { enumFromText } from "./enum-labels.js";
 import { float4ToText, float8ToText } from "./float-text.js";
@@ -40,6 +40,8 @@ import {
   timestampInStyle,
   timestampTzInStyle,
 } from "./text-style.js";
+import type { Timestamp } from "./timestamp.js";
+import { timestampToText, timestampTzToText } from "./timestamp-text.js";
 import { tsQueryFromText } from "./ts-query.js";
 import { tsVectorFromText } from "./ts-vector.js";
 import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "./values.js";
@@ -78,9 +80,9 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC", style?: Te
     case "timetz":
       return timeTzToText(value as TimeTz);
     case "timestamp":
-      return timestampToText(value as number);
+      return timestampToText(value as Timestamp);
     case "timestamptz":
-      return timestampTzToText(value as number, timeZone);
+      return timestampTzToText(value as Timestamp, timeZone);
     case "interval":
       return intervalToText(value as Interval);
     case "json":
@@ -142,9 +144,9 @@ function styledText({ name }: SqlType, value: Value, timeZone: string, style: Te
     case "date":
       return dateInStyle(value as number, style);
     case "timestamp":
-      return timestampInStyle(value as number, style);
+      return timestampInStyle(value as Timestamp, style);
     case "timestamptz":
-      return timestampTzInStyle(value as number, timeZone, style);
+      return timestampTzInStyle(value as Timestamp, timeZone, style);
     case "bytea":
       return bytesInStyle(value as Uint8Array, style);
     default:

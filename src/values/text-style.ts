@@ -3,19 +3,11 @@
  * datetime.ts and interval.ts write, and bytes as bytea_output has them. After EncodeDateOnly, EncodeDateTime and
  * EncodeInterval of PostgreSQL 15 (datetime.c).
  */
-import {
-  civilFromDays,
-  dateToText,
-  fractionText,
-  offsetToText,
-  SECOND_MICROS,
-  splitTimestamp,
-  timestampToText,
-  timestampTzToText,
-  timeToText,
-} from "./datetime.js";
+import { civilFromDays, dateToText, fractionText, offsetToText, SECOND_MICROS, timeToText } from "./datetime.js";
 import { intervalToText, negateInterval, parseInterval } from "./interval.js";
 import { isTimeZone, offsetAt } from "./time-zone.js";
+import { addMicros, isFiniteTimestamp, splitTimestamp, type Timestamp, wholeUnits } from "./timestamp.js";
+import { timestampToText, timestampTzToText } from "./timestamp-text.js";
 import type { Interval } from "./values.js";
 
 export type DateOrder = "MDY" | "DMY" | "YMD";
@@ -67,30 +59,36 @@ export function dateInStyle(days: number, style: TextStyle): string {
   return numericDate(day, style) + day.era;
 }
 
-export function timestampInStyle(micros: number, style: TextStyle): string {
-  if (style.dates === "ISO" || !Number.isFinite(micros)) return timestampToText(micros);
-  return styled(micros, style, "");
+export function timestampInStyle(timestamp: Timestamp, style: TextStyle): string {
+  if (style.dates === "ISO" || !isFiniteTimestamp(timestamp)) return timestampToText(timestamp);
+  return styled(timestamp, style, "");
 }
 
-export function timestampTzInStyle(micros: number, timeZone: string, style: TextStyle): string {
-  if (style.dates === "ISO" || !Number.isFinite(micros)) return timestampTzToText(micros, timeZone);
-  const local = micros + offsetAt(timeZone, micros) * SECOND_MICROS;
-  return styled(local, style, zoneText(timeZone, micros));
+export function timestampTzInStyle(instant: Timestamp, timeZone: string, style: TextStyle): string {
+  if (style.dates === "ISO" || !isFiniteTimestamp(instant)) return timestampTzToText(instant, timeZone);
+  const local = addMicros(instant, offsetAt(timeZone, instant) * SECOND_MICROS);
+  return styled(local, style, zoneText(timeZone, instant));
 }
 
 const abbreviations = new Map<string, readonly Intl.DateTimeFormat[]>();
 const ZONES_MAX = 100;
+const DATE_MILLISECONDS_MAX = 8.64e15;
 
 /** The zone's abbreviation at that time, where it has one that can be read again, else its offset. */
-function zoneText(timeZone: string, micros: number): string {
+function zoneText(timeZone: string, instant: Timestamp): string {
   if (timeZone === "UTC") return "UTC";
-  const offset = offsetAt(timeZone, micros);
+  const offset = offsetAt(timeZone, instant);
   for (const format of abbreviationsOf(timeZone)) {
-    const parts = format.formatToParts(micros / 1000);
+    const parts = format.formatToParts(shownMilliseconds(instant));
     const name = parts.find(({ type }) => type === "timeZoneName")?.value ?? "";
-    if (/^[A-Z]{3,5}$/.test(name) && isTimeZone(name) && offsetAt(name, micros) === offset) return name;
+    if (/^[A-Z]{3,5}$/.test(name) && isTimeZone(name) && offsetAt(name, instant) === offset) return name;
   }
   return offsetToText(offset);
+}
+
+/** Beyond what Date can hold the rules of zones stay. */
+function shownMilliseconds(instant: Timestamp): number {
+  return Math.min(Math.max(wholeUnits(instant, 1000), -DATE_MILLISECONDS_MAX), DATE_MILLISECONDS_MAX);
 }
 
 /** English knows the abbreviations of America in the one locale, of Europe in the other. Zones by offset have none. */
@@ -108,8 +106,8 @@ function abbreviationsOf(timeZone: string): readonly Intl.DateTimeFormat[] {
 }
 
 /** `zone`: of letters, or an offset. */
-function styled(micros: number, style: TextStyle, zone: string): string {
-  const { days, micros: time } = splitTimestamp(micros);
+function styled(timestamp: Timestamp, style: TextStyle, zone: string): string {
+  const { days, micros: time } = splitTimestamp(timestamp);
   const day = dayOf(days);
   const clock = timeToText(time);
   const after = /^[A-Za-z]/.test(zone) ? ` ${zone}` : zone;

@@ -3,6 +3,7 @@
  * them. The caches here hold only facts of that database.
  */
 import { sqlError } from "../protocol/errors.js";
+import { addMicros, type Timestamp, wholeUnits } from "./timestamp.js";
 
 /** Hours east of UTC of the abbreviations that PostgreSQL's default set fixes. */
 const ABBREVIATIONS: Readonly<Record<string, number>> = {
@@ -162,27 +163,27 @@ function zoneOf(name: string): Zone {
   return zone;
 }
 
-/** Seconds east of UTC that `timeZone` keeps at an instant (microseconds since the epoch). Throws 22023. */
-export function offsetAt(timeZone: string, micros: number): number {
+/** Seconds east of UTC that `timeZone` keeps at an instant. Throws 22023. */
+export function offsetAt(timeZone: string, instant: Timestamp): number {
   if (timeZone === "UTC") return 0;
   const zone = zoneOf(timeZone);
-  return zone.fixed ?? changingOffset(zone, micros);
+  return zone.fixed ?? changingOffset(zone, instant);
 }
 
 /** Until then a clock may have changed within a quarter of an hour (Liberia's was the last to, on 1972-01-07). */
 const QUARTERS_SINCE_MICROS = Date.UTC(1972, 0, 8) * 1000;
 
-function changingOffset(zone: Zone, micros: number): number {
-  const quarter = Math.floor(micros / 900e6);
+function changingOffset(zone: Zone, instant: Timestamp): number {
+  const quarter = wholeUnits(instant, 900e6);
   const offset = offsetAtQuarter(zone, quarter);
-  if (micros >= QUARTERS_SINCE_MICROS || offsetAtQuarter(zone, quarter + 1) === offset) return offset;
-  return computeOffset(zone.format as Intl.DateTimeFormat, micros);
+  if (instant >= QUARTERS_SINCE_MICROS || offsetAtQuarter(zone, quarter + 1) === offset) return offset;
+  return computeOffset(zone.format as Intl.DateTimeFormat, wholeUnits(instant, 1e6));
 }
 
 function offsetAtQuarter(zone: Zone, quarter: number): number {
   let offset = zone.offsets.get(quarter);
   if (offset === undefined) {
-    offset = computeOffset(zone.format as Intl.DateTimeFormat, quarter * 900e6);
+    offset = computeOffset(zone.format as Intl.DateTimeFormat, quarter * 900);
     if (zone.offsets.size >= OFFSETS_MAX) zone.offsets.clear();
     zone.offsets.set(quarter, offset);
   }
@@ -206,9 +207,10 @@ export function regionOffsetAt(region: string, seconds: number): number {
   return changingOffset(zone, seconds * 1e6);
 }
 
-function computeOffset(format: Intl.DateTimeFormat, micros: number): number {
+/** `instant`: in seconds. */
+function computeOffset(format: Intl.DateTimeFormat, instant: number): number {
   // Beyond what Date can hold no rule of a zone is known: the last one stays.
-  const seconds = Math.min(Math.max(Math.floor(micros / 1e6), -8.6e12), 8.6e12);
+  const seconds = Math.min(Math.max(instant, -8.6e12), 8.6e12);
   const fields: Record<string, string> = {};
   for (const { type, value } of format.formatToParts(seconds * 1000)) fields[type] = value;
   const shown = new Date(0);
@@ -219,15 +221,15 @@ function computeOffset(format: Intl.DateTimeFormat, micros: number): number {
 }
 
 /**
- * Seconds east of UTC for a wall clock reading (microseconds as if UTC). A reading that a change of the clock skips
+ * Seconds east of UTC for a wall clock reading. A reading that a change of the clock skips
  * is taken by the rule before the change, one that occurs twice by the rule after it, as PostgreSQL does.
  */
-export function offsetOfLocal(timeZone: string, localMicros: number): number {
+export function offsetOfLocal(timeZone: string, local: Timestamp): number {
   if (timeZone === "UTC") return 0;
   const zone = zoneOf(timeZone);
   if (zone.fixed !== null) return zone.fixed;
-  const before = offsetAt(timeZone, localMicros - 86_400e6);
-  const after = offsetAt(timeZone, localMicros + 86_400e6);
+  const before = offsetAt(timeZone, addMicros(local, -86_400e6));
+  const after = offsetAt(timeZone, addMicros(local, 86_400e6));
   if (before === after) return before;
-  return offsetAt(timeZone, localMicros - after * 1e6) === after ? after : before;
+  return offsetAt(timeZone, addMicros(local, -after * 1e6)) === after ? after : before;
 }

@@ -16,7 +16,8 @@
  * | date                          | number: days since 1970-01-01; ±Infinity                                        |
  * | time                          | number: microseconds since midnight                                             |
  * | timetz                        | TimeTz                                                                          |
- * | timestamp timestamptz         | number: microseconds since 1970-01-01T00:00:00 (UTC for timestamptz); ±Infinity |
+ * | timestamp timestamptz         | Timestamp (timestamp.ts): microseconds since 1970-01-01T00:00:00 (UTC for       |
+ * |                               | timestamptz) as a number where that is exact, else a bigint; ±Infinity          |
  * | interval                      | Interval                                                                        |
  * | json jsonb                    | Json (json keeps its text; jsonb a parsed value)                                |
  * | jsonpath                      | JsonPath (json-path.ts)                                                         |

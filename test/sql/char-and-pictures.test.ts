@@ -58,7 +58,7 @@ t.test("patterns and arrays", (t) =>
     ["select width_bucket(5, array[array[1, 2], array[3, 4]])", "2202E thresholds must be one-dimensional array"],
     [
       "select date_bin('15 minutes', timestamp '294276-12-30', timestamp '4000-12-20 BC')",
-      "22008 timestamp out of range",
+      "22008 interval out of range",
     ],
   ]),
 );

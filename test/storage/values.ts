@@ -17,6 +17,7 @@ import {
   rangesOf,
   rangeText,
 } from "../../src/values/range.js";
+import { type Timestamp, timestampOf } from "../../src/values/timestamp.js";
 import {
   arrayOf,
   BOOL,
@@ -89,9 +90,23 @@ const int8 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((value) =
 });
 /** Values close to each other and to zero are where encodings of order break. */
 const small = fc.integer({ min: -300, max: 300 });
-const times = fc.oneof(
+/** The first and the last timestamp, and places where its forms change. */
+const TIMESTAMP_EDGES = [
+  -210_866_803_200_000_000n,
+  9_224_318_015_999_999_999n,
+  -(2n ** 53n),
+  2n ** 53n,
+  2n ** 55n,
+  2n ** 63n,
+];
+export const timestamps: fc.Arbitrary<Timestamp> = fc.oneof(
   small,
-  fc.integer({ min: -(2 ** 53), max: 2 ** 53 }),
+  fc.bigInt({ min: TIMESTAMP_EDGES[0]!, max: TIMESTAMP_EDGES[1]! }).map(timestampOf),
+  fc
+    .tuple(fc.constantFrom(...TIMESTAMP_EDGES), fc.bigInt({ min: -40n, max: 40n }))
+    .map(([edge, near]) => edge + near)
+    .filter((micros) => micros >= TIMESTAMP_EDGES[0]! && micros <= TIMESTAMP_EDGES[1]!)
+    .map(timestampOf),
   fc.constantFrom(Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY),
 );
 const text = fc.oneof(
@@ -201,8 +216,8 @@ export const ORDERED: readonly TypeCase[] = [
     compare: byNumber,
   },
   { type: TIME, values: fc.integer({ min: 0, max: 86_400_000_000 }), compare: byNumber },
-  { type: TIMESTAMP, values: times, compare: byNumber },
-  { type: TIMESTAMPTZ, values: times, compare: byNumber },
+  { type: TIMESTAMP, values: timestamps, compare: byNumber },
+  { type: TIMESTAMPTZ, values: timestamps, compare: byNumber },
   {
     type: TIMETZ,
     values: fc
@@ -232,7 +247,7 @@ export const ORDERED: readonly TypeCase[] = [
   ),
   ...rangeCases("numrange", "nummultirange", numeric),
   ...rangeCases("daterange", "datemultirange", fc.oneof(small, fc.constantFrom(-Infinity, Infinity))),
-  ...rangeCases("tstzrange", "tstzmultirange", fc.oneof(small, fc.constantFrom(-Infinity, Infinity))),
+  ...rangeCases("tstzrange", "tstzmultirange", timestamps),
   { type: arrayOf(INT4), values: arrays(int32), compare: byArray(byNumber) },
   { type: arrayOf(TEXT), values: arrays(text), compare: byArray(byText) },
   { type: arrayOf(NUMERIC), values: arrays(numeric), compare: byArray(byNumeric) },

@@ -9,8 +9,6 @@ import {
   dayOfWeek,
   daysFromCivil,
   isoWeek,
-  timestampToText,
-  timestampTzToText,
   timeToText,
 } from "../../src/values/datetime.js";
 import {
@@ -22,6 +20,7 @@ import {
 } from "../../src/values/datetime-parse.js";
 import { intervalToText, multiplyInterval, parseInterval } from "../../src/values/interval.js";
 import { offsetOfLocal } from "../../src/values/time-zone.js";
+import { timestampToText, timestampTzToText } from "../../src/values/timestamp-text.js";
 
 const clock = { timeZone: "UTC", nowMicros: Date.UTC(2024, 1, 29, 13, 5) * 1000 };
 const newYork = { ...clock, timeZone: "America/New_York" };

@@ -7,13 +7,20 @@ import { IDENTIFIER_BYTES_MAX } from "../../protocol/limits.js";
 import { MessageFields, textIn } from "../../protocol/postgres/message-reader.js";
 import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import { displayName, pgOidOf } from "../../query/expr/types.js";
-import { checkedDate, checkedTimestamp, DAY_MICROS } from "../../values/datetime.js";
+import { checkedDate, DAY_MICROS } from "../../values/datetime.js";
 import { networkOf, networkValue } from "../../values/network.js";
 import type { Numeric } from "../../values/numeric.js";
 import { isRangeType } from "../../values/range.js";
 import { charOfByte } from "../../values/system-values.js";
 import { fitNumeric, fromText, toText } from "../../values/text-format.js";
 import { checkArraySize, sqlArray } from "../../values/text-format-array.js";
+import {
+  checkedTimestamp,
+  isFiniteTimestamp,
+  microsBetween,
+  type Timestamp,
+  timestampOf,
+} from "../../values/timestamp.js";
 import type { Interval, SqlArray, SqlType, TimeTz, Value } from "../../values/values.js";
 import { checkedVector } from "../../values/vector-text.js";
 import { GEOMETRIC_WRITERS, geometricText } from "./binary-geometry.js";
@@ -29,8 +36,6 @@ const EPOCH_MICROS = EPOCH_DAYS * 86_400_000_000;
 const INT4_MAX = 0x7fffffff;
 const INFINITE_DAYS = INT4_MAX;
 const INFINITE_MICROS = 0x7fffffffffffffffn;
-/** The beginning of 4714-11-24 BC, from 2000 on. */
-const TIMESTAMP_MIN = -211_813_488_000_000_000n;
 /** No zone is as far from UTC. */
 const OFFSET_SECONDS = 16 * 3600;
 
@@ -86,10 +91,9 @@ function pgDays(days: number): number {
   return days > 0 ? INFINITE_DAYS : -INFINITE_DAYS - 1;
 }
 
-function pgMicros(micros: number): number | bigint {
-  if (Number.isSafeInteger(micros - EPOCH_MICROS)) return micros - EPOCH_MICROS;
-  if (Number.isFinite(micros)) return BigInt(micros) - BigInt(EPOCH_MICROS);
-  return micros > 0 ? INFINITE_MICROS : -INFINITE_MICROS - 1n;
+function pgMicros(timestamp: Timestamp): number | bigint {
+  if (isFiniteTimestamp(timestamp)) return microsBetween(timestamp, EPOCH_MICROS);
+  return timestamp > 0 ? INFINITE_MICROS : -INFINITE_MICROS - 1n;
 }
 
 const PLAIN_WRITERS: Partial<Record<SqlType["name"], ValueWriter>> = {
@@ -116,8 +120,8 @@ const PLAIN_WRITERS: Partial<Record<SqlType["name"], ValueWriter>> = {
     writer.int64(BigInt(micros));
     writer.int32(-offset);
   },
-  timestamp: (writer, value) => writer.int64(pgMicros(value as number)),
-  timestamptz: (writer, value) => writer.int64(pgMicros(value as number)),
+  timestamp: (writer, value) => writer.int64(pgMicros(value as Timestamp)),
+  timestamptz: (writer, value) => writer.int64(pgMicros(value as Timestamp)),
   interval: (writer, value) => {
     const { months, days, micros } = value as Interval;
     writer.int64(BigInt(micros));
@@ -312,11 +316,10 @@ function ofPgDays(days: number): number {
   return days + EPOCH_DAYS;
 }
 
-function ofPgMicros(micros: bigint): number {
+function ofPgMicros(micros: bigint): Timestamp {
   if (micros === INFINITE_MICROS) return Number.POSITIVE_INFINITY;
   if (micros === -INFINITE_MICROS - 1n) return Number.NEGATIVE_INFINITY;
-  if (micros < TIMESTAMP_MIN) throw sqlError("22008", "timestamp out of range");
-  return checkedTimestamp(Number(micros + BigInt(EPOCH_MICROS)));
+  return checkedTimestamp(timestampOf(micros + BigInt(EPOCH_MICROS)));
 }
 
 function readTime(fields: MessageFields): number {

@@ -8,6 +8,7 @@ import { sqlError } from "../../protocol/errors.js";
 import { toJsonText } from "../../values/json-format.js";
 import { type Numeric, pow10 } from "../../values/numeric.js";
 import { numericModifier, toText } from "../../values/text-format.js";
+import type { Timestamp } from "../../values/timestamp.js";
 import type { SqlArray, SqlType, Value } from "../../values/values.js";
 
 export interface ColumnarWriter {
@@ -35,11 +36,11 @@ export function columnarWriter(type: SqlType, name: string): ColumnarWriter {
     case "date":
       return dates;
     case "int8":
-      return longs("int64");
+      return longs("int64", name);
     case "time":
     case "timestamp":
     case "timestamptz":
-      return longs(type.name);
+      return longs(type.name, name);
     case "numeric":
       return decimals(type, name);
     case "bytea":
@@ -99,8 +100,8 @@ const dates: ColumnarWriter = {
 const LONG_MAX = 2n ** 63n - 1n;
 const TWO_32 = 2 ** 32;
 
-/** Infinity is the last moment, −infinity the first, as DuckDB writes them. */
-function longs(kind: ColumnarType["kind"]): ColumnarWriter {
+/** Infinity is the last moment, −infinity the first, as DuckDB writes them. `name`: of the column, for errors. */
+function longs(kind: ColumnarType["kind"], name: string): ColumnarWriter {
   return {
     type: { kind },
     write(values, from, to) {
@@ -109,6 +110,9 @@ function longs(kind: ColumnarType["kind"]): ColumnarWriter {
         const value = values[r]!;
         const at = 8 * (r - from);
         if (value === null) continue;
+        if (kind !== "int64" && isLate(value as Timestamp)) {
+          throw notOfFormat(name, "a time after 294247-01-10 04:00:54.775806", `${name}::text`);
+        }
         if (typeof value === "bigint") view.setBigInt64(at, value, true);
         else if (!Number.isFinite(value)) view.setBigInt64(at, (value as number) > 0 ? LONG_MAX : -LONG_MAX, true);
         else {
@@ -120,6 +124,9 @@ function longs(kind: ColumnarType["kind"]): ColumnarWriter {
     },
   };
 }
+
+/** A finite time that would be read as infinity, or not at all. */
+const isLate = (value: Timestamp): boolean => value >= LONG_MAX && value !== Number.POSITIVE_INFINITY;
 
 /** Without a declared precision, or with one that the formats cannot have, it is text. */
 function decimals(type: SqlType, name: string): ColumnarWriter {

@@ -1,5 +1,7 @@
 /** JSON text of values of Arrow and Parquet, in the forms that SQL reads. Pure. */
-import { dateToText, timestampToText, timestampTzToText, timeToText } from "../../values/datetime.js";
+import { dateToText, timeToText } from "../../values/datetime.js";
+import { type Timestamp, timestampOf } from "../../values/timestamp.js";
+import { timestampToText, timestampTzToText } from "../../values/timestamp-text.js";
 
 /** Writes the value of a row. Not called for NULL. */
 export type JsonOf = (value: never) => string;
@@ -32,19 +34,23 @@ export function jsonDate(days: number): string {
 
 /** `perSecond`: units of the value in a second. */
 export function jsonTimestamp(value: number | bigint, perSecond: number, isZoned: boolean): string {
-  const micros = microsOf(value, perSecond);
+  const micros = timestampIn(value, perSecond);
   return `"${isZoned ? timestampTzToText(micros, "UTC", "T") : timestampToText(micros, "T")}"`;
 }
 
 export function jsonTime(value: number | bigint, perSecond: number): string {
-  return `"${timeToText(microsOf(value, perSecond))}"`;
+  return `"${timeToText(Number(microsOf(value, perSecond)))}"`;
 }
 
-function microsOf(value: number | bigint, perSecond: number): number {
+function timestampIn(value: number | bigint, perSecond: number): Timestamp {
   if (value === LONG_MAX) return Number.POSITIVE_INFINITY;
-  if (value === -LONG_MAX) return Number.NEGATIVE_INFINITY;
-  if (perSecond === 1e9) return Number(BigInt(value) / 1000n);
-  return Number(value) * (1e6 / perSecond);
+  return value === -LONG_MAX ? Number.NEGATIVE_INFINITY : timestampOf(microsOf(value, perSecond));
+}
+
+/** Nanoseconds are cut. */
+function microsOf(value: number | bigint, perSecond: number): bigint {
+  const units = BigInt(value);
+  return perSecond > 1e6 ? units / BigInt(perSecond / 1e6) : units * BigInt(1e6 / perSecond);
 }
 
 export function jsonBytes(bytes: Uint8Array): string {

@@ -235,7 +235,7 @@ export class BulkInsert {
     if (isKept) this.values[column.id] = value;
     if (form === Form.Float8) slab.float8(value as number);
     else if (form === Form.Bool) slab.bool(value as boolean);
-    else if (INTEGERS[form] === true && Number.isFinite(value)) slab.integer(value as number);
+    else if (INTEGERS[form] === true && typeof value === "number" && Math.abs(value) < 2 ** 63) slab.integer(value);
     else slab.value(column.type, value);
   }
 

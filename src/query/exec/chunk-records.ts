@@ -130,8 +130,8 @@ function framesOf(type: SqlType, column: Column): FrameColumn {
   switch (column.kind) {
     case "number":
       if (type.name === "float8") return float8Frames(column);
-      // Infinite moments are written as values.
-      if (INTEGERS.has(type.name) && !isInfinite(column)) return integerFrames(column);
+      // Moments that are infinite or late are written as values.
+      if (INTEGERS.has(type.name) && areInt64(column)) return integerFrames(column);
       break;
     case "text":
       if (TEXTS.has(type.name)) return textFrames(column);
@@ -146,6 +146,6 @@ function framesOf(type: SqlType, column: Column): FrameColumn {
   return plainFrames(type, column);
 }
 
-function isInfinite({ min, max }: { readonly min: number; readonly max: number }): boolean {
-  return min <= max && !(Number.isFinite(min) && Number.isFinite(max));
+function areInt64({ min, max }: { readonly min: number; readonly max: number }): boolean {
+  return min > max || (Number.isFinite(min) && max < 2 ** 63);
 }

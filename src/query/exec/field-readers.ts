@@ -4,6 +4,7 @@
  * Used by bulk-insert.ts; pure.
  */
 import { daysFromCivil, daysInMonth } from "../../values/datetime.js";
+import { timestampAt } from "../../values/timestamp.js";
 
 const ZERO = 48;
 const MINUS = 45;
@@ -14,7 +15,6 @@ const OFFSET_MINUTES_MAX = 15 * 60;
 /** Digits that a double surely holds exactly. */
 const EXACT_DIGITS = 15;
 const POWERS_OF_TEN = Float64Array.from({ length: EXACT_DIGITS + 1 }, (_, i) => 10 ** i);
-const MICROS_PER_DAY = 86_400_000_000;
 
 /** `-?[0-9]{1,15}` */
 export function readInteger(bytes: Uint8Array, start: number, end: number): number | undefined {
@@ -141,8 +141,8 @@ export function readDate(bytes: Uint8Array, start: number, end: number): number 
 }
 
 /**
- * `YYYY-MM-DD[ T]HH:MM:SS[.f{1,6}]`, as microseconds since 1970; with `isZoned` also a final `Z` or `[+-]HH[:MM]`,
- * which then must be there.
+ * `YYYY-MM-DD[ T]HH:MM:SS[.f{1,6}]`, as a timestamp, if that is a number; with `isZoned` also a final `Z` or
+ * `[+-]HH[:MM]`, which then must be there.
  */
 export function readTimestamp(bytes: Uint8Array, start: number, end: number, isZoned: boolean): number | undefined {
   let last = end;
@@ -179,7 +179,8 @@ export function readTimestamp(bytes: Uint8Array, start: number, end: number, isZ
       unit /= 10;
     }
   }
-  return days * MICROS_PER_DAY + ((hours * 60 + minutes - offset) * 60 + seconds) * 1_000_000 + micros;
+  const timestamp = timestampAt(days, ((hours * 60 + minutes - offset) * 60 + seconds) * 1_000_000 + micros);
+  return typeof timestamp === "number" ? timestamp : undefined;
 }
 
 /** Days since 1970 of a year from 1 to 9999. */

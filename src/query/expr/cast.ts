@@ -6,18 +6,12 @@
 import { sqlError } from "../../protocol/errors.js";
 import { fitBits } from "../../values/bit-string.js";
 import { CypherVector } from "../../values/cypher-vector.js";
-import {
-  checkedTimestamp,
-  DAY_MICROS,
-  roundMicros,
-  roundTimestamp,
-  SECOND_MICROS,
-  splitTimestamp,
-} from "../../values/datetime.js";
+import { DAY_MICROS, roundMicros, SECOND_MICROS } from "../../values/datetime.js";
 import type { Clock } from "../../values/datetime-parse.js";
 import { asHalves } from "../../values/half-vector.js";
 import { limitInterval, makeInterval } from "../../values/interval.js";
 import { checkJson } from "../../values/json-text.js";
+import { splitMicros } from "../../values/micros.js";
 import { macOfLength, masked, networkOf, networkValue } from "../../values/network.js";
 import { Numeric } from "../../values/numeric.js";
 import { mergedRanges, multirangeKeyOf, multirangeText, namedByPart, rangeKeyOf, rangeOf } from "../../values/range.js";
@@ -26,6 +20,15 @@ import { charOfByte } from "../../values/system-values.js";
 import { fitNumeric, fitText, fromText, toText } from "../../values/text-format.js";
 import { sqlArray } from "../../values/text-format-array.js";
 import { offsetAt, offsetOfLocal } from "../../values/time-zone.js";
+import {
+  addMicros,
+  checkedTimestamp,
+  isFiniteTimestamp,
+  roundTimestamp,
+  splitTimestamp,
+  type Timestamp,
+  timestampAt,
+} from "../../values/timestamp.js";
 import {
   type Interval,
   Json,
@@ -215,9 +218,10 @@ function modifierOf(to: SqlType, assignment: boolean): Convert | null {
     case "numeric":
       return (value) => fitNumeric(to, value as Numeric);
     case "time":
+      return (value) => roundMicros(value as number, modifier);
     case "timestamp":
     case "timestamptz":
-      return (value) => (to.name === "time" ? roundMicros : roundTimestamp)(value as number, modifier);
+      return (value) => roundTimestamp(value as Timestamp, modifier);
     case "timetz":
       return (value) => ({ ...(value as TimeTz), micros: roundMicros((value as TimeTz).micros, modifier) });
     case "interval":
@@ -338,23 +342,30 @@ function jsonKind(value: unknown): string {
   return typeof value;
 }
 
-/** Wall clock of an instant. */
-export function localMicros(micros: number, timeZone: string): number {
-  return Number.isFinite(micros) ? micros + offsetAt(timeZone, micros) * SECOND_MICROS : micros;
+/** What the clock shows at an instant. It may be outside of the range of timestamps, whose fields can still be told. */
+export function localReading(instant: Timestamp, timeZone: string): Timestamp {
+  return isFiniteTimestamp(instant) ? addMicros(instant, offsetAt(timeZone, instant) * SECOND_MICROS) : instant;
 }
 
-/** Instant of a wall clock reading. */
-export function instantOf(local: number, timeZone: string): number {
-  return Number.isFinite(local) ? local - offsetOfLocal(timeZone, local) * SECOND_MICROS : local;
+/** The same as a timestamp. Throws 22008. */
+export function localTimestamp(instant: Timestamp, timeZone: string): Timestamp {
+  return checkedTimestamp(localReading(instant, timeZone));
 }
 
-const dayOf = (micros: number) => (Number.isFinite(micros) ? splitTimestamp(micros).days : micros);
-const timeOf = (micros: number) => (Number.isFinite(micros) ? splitTimestamp(micros).micros : null);
+/** Instant of a wall clock reading. Throws 22008. */
+export function instantOf(local: Timestamp, timeZone: string): Timestamp {
+  return isFiniteTimestamp(local)
+    ? checkedTimestamp(addMicros(local, -offsetOfLocal(timeZone, local) * SECOND_MICROS))
+    : local;
+}
 
-function dateToTimestamp(days: number): number {
-  if (!Number.isFinite(days)) return days;
+const dayOf = (local: Timestamp) => (isFiniteTimestamp(local) ? splitTimestamp(local).days : Number(local));
+const timeOf = (local: Timestamp) => (isFiniteTimestamp(local) ? splitTimestamp(local).micros : null);
+
+/** The beginning of the day. Throws 22008. */
+export function dateToTimestamp(days: number): Timestamp {
   try {
-    return checkedTimestamp(days * DAY_MICROS);
+    return checkedTimestamp(timestampAt(days));
   } catch {
     throw sqlError("22008", "date out of range for timestamp");
   }
@@ -367,35 +378,35 @@ function timeConversion(from: string, to: string): Convert | null {
     case "date>timestamptz":
       return (value, context) => instantOf(dateToTimestamp(value as number), context.timeZone);
     case "timestamp>date":
-      return (value) => dayOf(value as number);
+      return (value) => dayOf(value as Timestamp);
     case "timestamp>time":
-      return (value) => timeOf(value as number);
+      return (value) => timeOf(value as Timestamp);
     case "timestamp>timestamptz":
-      return (value, context) => instantOf(value as number, context.timeZone);
+      return (value, context) => instantOf(value as Timestamp, context.timeZone);
     case "timestamptz>date":
-      return (value, context) => dayOf(localMicros(value as number, context.timeZone));
+      return (value, context) => dayOf(localReading(value as Timestamp, context.timeZone));
     case "timestamptz>time":
-      return (value, context) => timeOf(localMicros(value as number, context.timeZone));
+      return (value, context) => timeOf(localReading(value as Timestamp, context.timeZone));
     case "timestamptz>timestamp":
-      return (value, context) => localMicros(value as number, context.timeZone);
+      return (value, context) => localTimestamp(value as Timestamp, context.timeZone);
     case "timestamptz>timetz":
       return (value, context) => {
-        const micros = timeOf(localMicros(value as number, context.timeZone));
-        return micros === null ? null : { micros, offset: offsetAt(context.timeZone, value as number) };
+        const micros = timeOf(localReading(value as Timestamp, context.timeZone));
+        return micros === null ? null : { micros, offset: offsetAt(context.timeZone, value as Timestamp) };
       };
     case "time>interval":
       return (value) => makeInterval(0, 0, value as number);
     case "time>timetz":
       return (value, context) => {
-        const now = localMicros(context.transactionMicros, context.timeZone);
-        const local = now - splitTimestamp(now).micros + (value as number);
+        const today = splitTimestamp(localReading(context.transactionMicros, context.timeZone)).days;
+        const local = timestampAt(today, value as number);
         return { micros: value as number, offset: offsetOfLocal(context.timeZone, local) };
       };
     case "timetz>time":
       return (value) => (value as TimeTz).micros;
     case "interval>time":
       return (value) => {
-        const micros = Number((value as Interval).micros);
+        const micros = splitMicros((value as Interval).micros, DAY_MICROS).rest;
         return ((micros % DAY_MICROS) + DAY_MICROS) % DAY_MICROS;
       };
     default:

@@ -197,8 +197,8 @@ const ORDERED_BY_NUMBER = new Set(["int2", "int4", "int8", "oid", "date", "time"
 const PLAIN_TEXT = new Set(["text", "varchar", "name", "uuid"]);
 
 /**
- * Comparisons of numbers and strings without a call. int8 mixes number and bigint, which `<` compares by value but
- * `===` does not; as int8 is always normalised, two different representations are never equal.
+ * Comparisons of numbers and strings without a call. int8 and timestamps mix number and bigint, which `<` compares by
+ * value but `===` does not; as they are always normalised, two different representations are never equal.
  */
 function compileComparison(
   operator: string,

@@ -98,7 +98,7 @@ function evaluated(expr: Expr, timeZone: string | null = null): Expr {
 const INFINITE_TEXT = /^\s*[+-]?infinity\s*$/i;
 /** Literal dates that begin with a digit do not say "now" or "today"; those with a zone of their own are fixed too. */
 const FIXED_TEXT = /^\s*\d[\d\s:.T/-]*$/;
-const FIXED_ZONED_TEXT = /^\s*\d{4}-\d\d-\d\d[ T]\d\d:\d\d[\d:.]*(?:Z|[+-]\d\d(?::?\d\d)?)\s*$/;
+const FIXED_ZONED_TEXT = /^\s*\d{4,6}-\d\d-\d\d[ T]\d\d:\d\d[\d:.]*(?:Z|[+-]\d\d(?::?\d\d)?)\s*$/;
 
 /**
  * The text of an interval that every IntervalStyle reads alike: `sql_standard` takes a sign at the beginning for all

@@ -5,6 +5,7 @@
  */
 import { sqlError } from "../../protocol/errors.js";
 import { Numeric } from "../../values/numeric.js";
+import { timestampAt } from "../../values/timestamp.js";
 import {
   FLOAT8,
   INT2,
@@ -104,7 +105,6 @@ const NUMERICS: InRange = {
 };
 
 const ZERO: Interval = { months: 0, days: 0, micros: 0 };
-const DAY_MICROS = 86_400_000_000;
 
 /** Types to which an interval is added by their own + and −. */
 function shifted(type: SqlType): InRange {
@@ -112,14 +112,14 @@ function shifted(type: SqlType): InRange {
   const minus = resolveOperator("-", type, INTERVAL).fn;
   const compare: Comparator = comparatorOf(plus.returns);
   // A date plus an interval is a timestamp.
-  const scale = type.name === "date" ? DAY_MICROS : 1;
+  const isDate = type.name === "date";
   const sizes = comparatorOf(INTERVAL);
   return {
     offset: INTERVAL,
     check: (given) => refuse(sizes(given, ZERO) < 0),
     test(value, base, given, subtract, less, context) {
       const bound = apply(subtract ? minus : plus, context, base, given);
-      const order = compare(scale === 1 ? value : (value as number) * scale, bound);
+      const order = compare(isDate ? timestampAt(value as number) : value, bound);
       return less ? order <= 0 : order >= 0;
     },
   };

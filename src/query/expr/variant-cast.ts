@@ -4,11 +4,17 @@
  */
 
 import { sqlError } from "../../protocol/errors.js";
-import { DAY_MICROS, splitTimestamp } from "../../values/datetime.js";
 import { makeInterval } from "../../values/interval.js";
 import { Numeric } from "../../values/numeric.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../../values/temporal.js";
 import { nestArray } from "../../values/text-format-array.js";
+import {
+  checkedTimestamp,
+  isFiniteTimestamp,
+  splitTimestamp,
+  type Timestamp,
+  timestampAt,
+} from "../../values/timestamp.js";
 import {
   BOOL,
   BYTEA,
@@ -69,18 +75,18 @@ const SCALARS: Partial<Record<SqlType["name"], (value: Value) => Variant>> = {
   time: (value) => new LocalTime((value as number) * MICRO_NANOS),
   timetz: (value) => new ZonedTime((value as TimeTz).micros * MICRO_NANOS, (value as TimeTz).offset),
   timestamp(value) {
-    const { days, micros } = splitTimestamp(finite(value as number));
+    const { days, micros } = splitTimestamp(finite(value as Timestamp));
     return new LocalDateTime(days, micros * MICRO_NANOS);
   },
   timestamptz(value) {
-    const { days, micros } = splitTimestamp(finite(value as number));
+    const { days, micros } = splitTimestamp(finite(value as Timestamp));
     return new ZonedDateTime(days, micros * MICRO_NANOS, 0, null);
   },
   interval: (value) => ofInterval(value as Interval),
 };
 
-function finite(moment: number): number {
-  if (Number.isFinite(moment)) return moment;
+function finite<T extends Timestamp>(moment: T): T {
+  if (isFiniteTimestamp(moment)) return moment;
   throw sqlError("22008", "cannot convert infinity to variant");
 }
 
@@ -136,17 +142,15 @@ export function sqlForm(value: Variant): { readonly type: SqlType; readonly valu
   }
   if (value instanceof LocalDateTime) return { type: TIMESTAMP, value: momentOf(value.days, value.nanos) };
   if (value instanceof ZonedDateTime) {
-    return { type: TIMESTAMPTZ, value: momentOf(value.days, value.nanos) - value.offset * SECOND_MICROS };
+    return { type: TIMESTAMPTZ, value: momentOf(value.days, value.nanos, value.offset) };
   }
   return { type: INTERVAL, value: intervalOf(value) };
 }
 
 const microsOf = (nanos: number): number => Math.floor(nanos / MICRO_NANOS);
 
-function momentOf(days: number, nanos: number): number {
-  const micros = days * DAY_MICROS + microsOf(nanos);
-  if (Number.isSafeInteger(micros)) return micros;
-  throw sqlError("22008", "timestamp out of range");
+function momentOf(days: number, nanos: number, offset = 0): Timestamp {
+  return checkedTimestamp(timestampAt(days, microsOf(nanos) - offset * SECOND_MICROS));
 }
 
 function intervalOf({ months, days, seconds, nanos }: Duration): Interval {

@@ -11,7 +11,7 @@
  * | the same but bool, of few repeated values          | texts: UTF-8 end to end                                |
  * | json, jsonb, lists: in files                       | encoded (encoded-column.ts), or dictionary             |
  * | the same in memory; vector(n), variant; what does  | an ordinary array                                      |
- * | not fit (large int8)                               |                                                        |
+ * | not fit (bigints of int8 and timestamps)           |                                                        |
  */
 import { Numeric } from "../../../values/numeric.js";
 import type { SqlType, Value } from "../../../values/values.js";

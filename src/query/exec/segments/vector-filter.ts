@@ -4,6 +4,7 @@
  * cannot do this way, because of NaN or an ordinary array, is left to the compiled predicate.
  */
 import { type Numeric, pow10 } from "../../../values/numeric.js";
+import { isFiniteTimestamp, splitTimestamp, type Timestamp } from "../../../values/timestamp.js";
 import { type SqlArray, type SqlType, TEXT, type Value } from "../../../values/values.js";
 import { compileExpr, compilePredicate, type Predicate } from "../../expr/compile.js";
 import type { CallExpr, ColumnId, EvalContext, Evaluate, Expr } from "../../expr/expr.js";
@@ -107,6 +108,7 @@ function comparisonOf(expr: CallExpr): VectorTest["bounds"] {
   const op = isFlipped ? FLIPPED[operator]! : operator;
   return ({ scale, hasNaN }, context) => {
     const fixed = valueOrNull(value, context);
+    if (typeof fixed === "bigint" && column.type.name !== "date") return hasNaN ? null : besideTest(op, fixed);
     const number = fixed === null ? null : place(fixed, scale);
     // NaN is above all numbers, which JavaScript's comparisons do not know.
     if (number === null || hasNaN || Number.isNaN(number)) return null;
@@ -154,6 +156,20 @@ function testOf(operator: string, number: number): NumberTest {
     default:
       return { kind: "range", low: number, high };
   }
+}
+
+/** Of numbers that are not the value, since they would be bigints where they are. */
+function besideTest(operator: string, value: bigint): NumberTest {
+  const near = Number(value);
+  const below = BigInt(near) < value ? near : neighbour(near, -1);
+  const above = BigInt(near) > value ? near : neighbour(near, 1);
+  const isBelow = operator.startsWith("<");
+  const isAbove = operator.startsWith(">") || operator === "<>";
+  return {
+    kind: "range",
+    low: isBelow ? Number.NEGATIVE_INFINITY : above,
+    high: isAbove ? Number.POSITIVE_INFINITY : below,
+  };
 }
 
 const doubles = new Float64Array(1);
@@ -220,7 +236,6 @@ type Place = (value: Value, scale: number) => number | null;
 const INTEGERS = new Set(["int2", "int4", "int8", "oid"]);
 const FLOATS = new Set(["float4", "float8"]);
 const SAME_ONLY = new Set(["date", "time", "timestamp", "timestamptz"]);
-const DAY_MICROS = 86_400_000_000;
 
 function placeOn(column: SqlType, other: SqlType): Place | null {
   if (
@@ -235,8 +250,10 @@ function placeOn(column: SqlType, other: SqlType): Place | null {
   }
   if (column.name === "date" && other.name === "timestamp") {
     return (value) => {
-      if (typeof value !== "number") return null;
-      return Number.isFinite(value) ? between(Math.floor(value / DAY_MICROS), value % DAY_MICROS === 0) : value;
+      const timestamp = value as Timestamp;
+      if (!isFiniteTimestamp(timestamp)) return Number(timestamp);
+      const { days, micros } = splitTimestamp(timestamp);
+      return between(days, micros === 0);
     };
   }
   return null;

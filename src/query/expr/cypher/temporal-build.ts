@@ -3,7 +3,6 @@
  * (the present), for text, for a map of fields and for another temporal value.
  */
 import { cypherError } from "../../../values/cypher-error.js";
-import { splitTimestamp } from "../../../values/datetime.js";
 import {
   CypherDate,
   LocalDateTime,
@@ -12,6 +11,7 @@ import {
   ZonedDateTime,
   ZonedTime,
 } from "../../../values/temporal.js";
+import { splitTimestamp } from "../../../values/timestamp.js";
 import type { Variant } from "../../../values/variant.js";
 import type { EvalContext } from "../expr.js";
 import { described } from "./define.js";

@@ -1,6 +1,7 @@
 /** Reading temporal values from texts by a pattern of letters: `date('24.12.2024', 'dd.MM.yyyy')`. */
-import { splitTimestamp } from "../../../values/datetime.js";
+
 import { CypherDate, LocalDateTime, LocalTime, type Temporal, ZonedTime } from "../../../values/temporal.js";
+import { splitTimestamp } from "../../../values/timestamp.js";
 import type { EvalContext } from "../expr.js";
 import type { InstantKind } from "./temporal-build.js";
 import { calendarDate, isoDayOfWeek, ordinalDate } from "./temporal-calendar.js";

@@ -2,7 +2,6 @@
 
 import { sqlError } from "../../../protocol/errors.js";
 import {
-  checkedTimestamp,
   civilFromDays,
   DAY_MICROS,
   dayOfWeek,
@@ -11,11 +10,21 @@ import {
   isoWeek,
   MINUTE_MICROS,
   SECOND_MICROS,
-  splitTimestamp,
 } from "../../../values/datetime.js";
-import { intervalUnit } from "../../../values/interval.js";
+import { intervalUnit, makeInterval } from "../../../values/interval.js";
+import { isInt64, splitMicros, wholeMicros } from "../../../values/micros.js";
 import { Numeric } from "../../../values/numeric.js";
 import { offsetAt } from "../../../values/time-zone.js";
+import {
+  binStart,
+  checkedTimestamp,
+  floorTimestamp,
+  isFiniteTimestamp,
+  microsBetween,
+  splitTimestamp,
+  type Timestamp,
+  timestampAt,
+} from "../../../values/timestamp.js";
 import {
   DATE,
   FLOAT8,
@@ -31,7 +40,7 @@ import {
   type TimeTz,
   type Value,
 } from "../../../values/values.js";
-import { instantOf, localMicros } from "../cast.js";
+import { instantOf, localReading } from "../cast.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { displayName } from "../types.js";
 import { contextFn, fn } from "./define.js";
@@ -43,7 +52,7 @@ function fieldOf(name: string): string {
 }
 
 /** A count of microseconds as a decimal with the given number of digits after the point. */
-const scaled = (micros: number, scale: number) => Numeric.of(BigInt(Math.round(micros)), scale);
+const scaled = (micros: number | bigint, scale: number) => Numeric.of(BigInt(micros), scale);
 const whole = (x: number) => Numeric.fromInteger(x);
 
 function notSupported(field: string, type: SqlType) {
@@ -59,19 +68,20 @@ const FIELDS = new Set(
   ),
 );
 
-/** Fields of a time of day; null when the field is not one. */
-function timeField(field: string, micros: number): Numeric | null {
+/** Fields of a time of day, or of that of an interval; null when the field is not one. */
+function timeField(field: string, micros: number | bigint): Numeric | null {
+  const hours = splitMicros(micros, HOUR_MICROS);
   switch (field) {
     case "microsecond":
-      return whole(micros % MINUTE_MICROS);
+      return whole(hours.rest % MINUTE_MICROS);
     case "millisecond":
-      return scaled(micros % MINUTE_MICROS, 3);
+      return scaled(hours.rest % MINUTE_MICROS, 3);
     case "second":
-      return scaled(micros % MINUTE_MICROS, 6);
+      return scaled(hours.rest % MINUTE_MICROS, 6);
     case "minute":
-      return whole(Math.trunc((micros % HOUR_MICROS) / MINUTE_MICROS));
+      return whole(Math.trunc(hours.rest / MINUTE_MICROS));
     case "hour":
-      return whole(Math.trunc(micros / HOUR_MICROS));
+      return whole(hours.whole);
     default:
       return null;
   }
@@ -117,17 +127,17 @@ function dateField(field: string, days: number): Numeric | null {
 const JULIAN_OF_EPOCH = 2_440_588;
 
 /** Fields of infinity: those that grow without end are infinite, cyclic ones NULL. */
-function infiniteField(field: string, micros: number, type: SqlType): Numeric | null {
+function infiniteField(field: string, value: Timestamp, type: SqlType): Numeric | null {
   if (!FIELDS.has(field)) throw notRecognized(field, type);
   const endless = ["year", "isoyear", "decade", "century", "millennium", "julian", "epoch"].includes(field);
   if (!endless) return null;
-  return micros > 0 ? Numeric.INFINITY : Numeric.NEGATIVE_INFINITY;
+  return value > 0 ? Numeric.INFINITY : Numeric.NEGATIVE_INFINITY;
 }
 
-function timestampField(field: string, micros: number, type: SqlType): Numeric | null {
-  if (!Number.isFinite(micros)) return infiniteField(field, micros, type);
-  if (field === "epoch") return scaled(micros, 6);
-  const { days, micros: time } = splitTimestamp(micros);
+function timestampField(field: string, timestamp: Timestamp, type: SqlType): Numeric | null {
+  if (!isFiniteTimestamp(timestamp)) return infiniteField(field, timestamp, type);
+  if (field === "epoch") return scaled(timestamp, 6);
+  const { days, micros: time } = splitTimestamp(timestamp);
   if (field === "julian") {
     const day = whole(days + JULIAN_OF_EPOCH);
     return time === 0 ? day : day.add(whole(time).div(whole(DAY_MICROS)));
@@ -150,12 +160,12 @@ function zoneField(field: string, offset: number): Numeric | null {
   }
 }
 
-function instantField(context: EvalContext, name: string, micros: number): Numeric | null {
+function instantField(context: EvalContext, name: string, instant: Timestamp): Numeric | null {
   const field = fieldOf(name);
-  if (!Number.isFinite(micros)) return infiniteField(field, micros, TIMESTAMPTZ);
-  if (field === "epoch") return scaled(micros, 6);
-  const zone = zoneField(field, offsetAt(context.timeZone, micros));
-  return zone ?? timestampField(field, localMicros(micros, context.timeZone), TIMESTAMPTZ);
+  if (!isFiniteTimestamp(instant)) return infiniteField(field, instant, TIMESTAMPTZ);
+  if (field === "epoch") return scaled(instant, 6);
+  const zone = zoneField(field, offsetAt(context.timeZone, instant));
+  return zone ?? timestampField(field, localReading(instant, context.timeZone), TIMESTAMPTZ);
 }
 
 function dayField(name: string, days: number): Numeric | null {
@@ -212,7 +222,7 @@ function intervalField(name: string, interval: Interval): Numeric {
     case "millennium":
       return whole(Math.trunc(years / 1000));
     default: {
-      const value = timeField(field, Number(interval.micros));
+      const value = timeField(field, interval.micros);
       if (value === null) throw FIELDS.has(field) ? notSupported(field, INTERVAL) : notRecognized(field, INTERVAL);
       return value;
     }
@@ -226,18 +236,24 @@ type Read = (name: string, value: any) => Numeric | null;
 function both(type: SqlType, read: Read): ScalarFunction[] {
   return [
     fn("extract", [TEXT, type], NUMERIC, read),
-    fn("date_part", [TEXT, type], FLOAT8, (name: string, value: Value) => read(name, value)?.toNumber() ?? null),
+    fn("date_part", [TEXT, type], FLOAT8, (name: string, value: Value) => asFloat(name, value, read(name, value))),
   ];
 }
 
-const readTimestamp = (name: string, micros: number) => timestampField(fieldOf(name), micros, TIMESTAMP);
+/** The seconds of a timestamp that is no number are rounded as PostgreSQL does: before the division, and after it. */
+function asFloat(name: string, value: Value, field: Numeric | null): number | null {
+  if (typeof value === "bigint" && fieldOf(name) === "epoch") return Number(value) / SECOND_MICROS;
+  return field?.toNumber() ?? null;
+}
+
+const readTimestamp = (name: string, value: Timestamp) => timestampField(fieldOf(name), value, TIMESTAMP);
 
 /** The start of the field's period that a wall clock reading lies in. */
-function truncate(name: string, micros: number, type: SqlType): number {
+function truncate(name: string, timestamp: Timestamp, type: SqlType): Timestamp {
   const field = fieldOf(name);
-  if (!Number.isFinite(micros)) {
+  if (!isFiniteTimestamp(timestamp)) {
     if (!FIELDS.has(field)) throw notRecognized(field, type);
-    return micros;
+    return timestamp;
   }
   const units: Record<string, number> = {
     microsecond: 1,
@@ -248,8 +264,8 @@ function truncate(name: string, micros: number, type: SqlType): number {
     day: DAY_MICROS,
   };
   const unit = Object.hasOwn(units, field) ? units[field] : undefined;
-  if (unit !== undefined) return Math.floor(micros / unit) * unit;
-  return truncatedDay(field, splitTimestamp(micros).days, type) * DAY_MICROS;
+  if (unit !== undefined) return floorTimestamp(timestamp, unit);
+  return checkedTimestamp(timestampAt(truncatedDay(field, splitTimestamp(timestamp).days, type)));
 }
 
 function truncatedDay(field: string, days: number, type: SqlType): number {
@@ -274,14 +290,14 @@ function truncatedDay(field: string, days: number, type: SqlType): number {
   }
 }
 
-function truncateInstant(name: string, micros: number, timeZone: string): number {
-  return instantOf(truncate(name, localMicros(micros, timeZone), TIMESTAMPTZ), timeZone);
+function truncateInstant(name: string, instant: Timestamp, timeZone: string): Timestamp {
+  return instantOf(truncate(name, localReading(instant, timeZone), TIMESTAMPTZ), timeZone);
 }
 
 function truncateInterval(name: string, { months, days, micros }: Interval): Interval {
   const field = fieldOf(name);
   const toMonths = (unit: number) => ({ months: Math.trunc(months / unit) * unit + 0, days: 0, micros: 0 });
-  const toMicros = (unit: number) => ({ months, days, micros: Math.trunc(Number(micros) / unit) * unit + 0 });
+  const toMicros = (unit: number) => ({ months, days, micros: wholeMicros(micros, unit) });
   switch (field) {
     case "millennium":
       return toMonths(12_000);
@@ -312,20 +328,17 @@ function truncateInterval(name: string, { months, days, micros }: Interval): Int
   }
 }
 
-const isInt64 = (micros: number) => Math.abs(micros) < 2 ** 63;
-
 /** The start of the bin of `stride` that a point lies in, bins being counted from `origin`. */
-function bin(stride: Interval, micros: number, origin: number): number {
+function bin(stride: Interval, timestamp: Timestamp, origin: Timestamp): Timestamp {
+  if (!isFiniteTimestamp(timestamp)) return timestamp;
+  if (!isFiniteTimestamp(origin)) throw sqlError("22008", "origin out of range");
   if (stride.months !== 0) {
     throw sqlError("0A000", "timestamps cannot be binned into intervals containing months or years");
   }
-  const width = stride.days * DAY_MICROS + Number(stride.micros);
+  const { micros: width } = makeInterval(0, 0, BigInt(stride.days) * BigInt(DAY_MICROS) + BigInt(stride.micros));
   if (width <= 0) throw sqlError("22008", "stride must be greater than zero");
-  if (!Number.isFinite(micros)) return micros;
-  if (!Number.isFinite(origin)) throw sqlError("22008", "origin out of range");
-  if (!isInt64(width)) throw sqlError("22008", "interval out of range");
-  if (!isInt64(micros - origin)) throw sqlError("22008", "timestamp out of range");
-  return checkedTimestamp(origin + Math.floor((micros - origin) / width) * width);
+  if (!isInt64(BigInt(microsBetween(timestamp, origin)))) throw sqlError("22008", "interval out of range");
+  return checkedTimestamp(binStart(timestamp, width, origin));
 }
 
 export const DATETIME_FIELDS: readonly ScalarFunction[] = [
@@ -335,15 +348,12 @@ export const DATETIME_FIELDS: readonly ScalarFunction[] = [
   ...both(TIMESTAMP, readTimestamp),
   ...both(INTERVAL, intervalField),
   contextFn("extract", [TEXT, TIMESTAMPTZ], NUMERIC, instantField),
-  contextFn(
-    "date_part",
-    [TEXT, TIMESTAMPTZ],
-    FLOAT8,
-    (context, name: string, micros: number) => instantField(context, name, micros)?.toNumber() ?? null,
+  contextFn("date_part", [TEXT, TIMESTAMPTZ], FLOAT8, (context, name: string, instant: Timestamp) =>
+    asFloat(name, instant, instantField(context, name, instant)),
   ),
-  fn("date_trunc", [TEXT, TIMESTAMP], TIMESTAMP, (name: string, micros: number) => truncate(name, micros, TIMESTAMP)),
-  contextFn("date_trunc", [TEXT, TIMESTAMPTZ], TIMESTAMPTZ, (context, name: string, micros: number) =>
-    truncateInstant(name, micros, context.timeZone),
+  fn("date_trunc", [TEXT, TIMESTAMP], TIMESTAMP, (name: string, value: Timestamp) => truncate(name, value, TIMESTAMP)),
+  contextFn("date_trunc", [TEXT, TIMESTAMPTZ], TIMESTAMPTZ, (context, name: string, instant: Timestamp) =>
+    truncateInstant(name, instant, context.timeZone),
   ),
   fn("date_trunc", [TEXT, TIMESTAMPTZ, TEXT], TIMESTAMPTZ, truncateInstant),
   fn("date_trunc", [TEXT, INTERVAL], INTERVAL, truncateInterval),

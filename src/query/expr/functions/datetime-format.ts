@@ -2,9 +2,7 @@
 
 import { sqlError } from "../../../protocol/errors.js";
 import {
-  checkedTimestamp,
   civilFromDays,
-  DAY_MICROS,
   dayOfWeek,
   daysFromCivil,
   daysInMonth,
@@ -14,8 +12,15 @@ import {
   MINUTE_MICROS,
   offsetToText,
   SECOND_MICROS,
-  splitTimestamp,
 } from "../../../values/datetime.js";
+import { splitMicros } from "../../../values/micros.js";
+import {
+  checkedTimestamp,
+  isFiniteTimestamp,
+  splitTimestamp,
+  type Timestamp,
+  timestampAt,
+} from "../../../values/timestamp.js";
 import type { Interval } from "../../../values/values.js";
 import { isoFields } from "./interval-calendar.js";
 import { checkPicture, ordinalSuffix } from "./number-format.js";
@@ -116,9 +121,9 @@ interface Fields {
 }
 
 /** A wall clock reading, with its zone where it has one. */
-export function formatTimestamp(micros: number, format: string, zone: Fields["zone"] = null): string | null {
-  if (!Number.isFinite(micros)) return null;
-  const { days, micros: time } = splitTimestamp(micros);
+export function formatTimestamp(local: Timestamp, format: string, zone: Fields["zone"] = null): string | null {
+  if (!isFiniteTimestamp(local)) return null;
+  const { days, micros: time } = splitTimestamp(local);
   const { year, month, day } = civilFromDays(days);
   return print(itemsOf(format), {
     year,
@@ -136,17 +141,17 @@ export function formatTimestamp(micros: number, format: string, zone: Fields["zo
 
 export function formatInterval(interval: Interval, format: string): string {
   const { months, days } = interval;
-  const micros = Number(interval.micros);
+  const { whole: hour, rest } = splitMicros(interval.micros, HOUR_MICROS);
   return print(itemsOf(format), {
     year: Math.trunc(months / 12),
     month: months % 12,
     day: days,
     days: null,
     dayOfYear: months * 30 + days,
-    hour: Math.trunc(micros / HOUR_MICROS),
-    minute: Math.trunc(micros / MINUTE_MICROS) % 60,
-    second: Math.trunc(micros / SECOND_MICROS) % 60,
-    micros: micros % SECOND_MICROS,
+    hour,
+    minute: Math.trunc(rest / MINUTE_MICROS),
+    second: Math.trunc(rest / SECOND_MICROS) % 60,
+    micros: rest % SECOND_MICROS,
     zone: null,
   });
 }
@@ -390,11 +395,17 @@ const WIDTHS: Readonly<Record<string, number>> = {
   J: 7,
 };
 
+interface TemplateReading {
+  readonly local: Timestamp;
+  /** Seconds east of UTC. */
+  readonly offset: number | null;
+}
+
 /**
- * to_timestamp(text, format): a wall clock reading in microseconds and, where the text gives one, an offset in
+ * to_timestamp(text, format): a wall clock reading and, where the text gives one, an offset in
  * seconds. Throws 22007 for text that does not fit, 22008 for fields out of range.
  */
-export function parseTimestampTemplate(text: string, format: string): { micros: number; offset: number | null } {
+export function parseTimestampTemplate(text: string, format: string): TemplateReading {
   const items = itemsOf(format);
   const found: Record<string, number> = {};
   let at = 0;
@@ -489,7 +500,7 @@ function readFraction(rest: string, at: number, key: string, width: number, foun
 
 const outOfRange = (text: string) => sqlError("22008", `date/time field value out of range: "${text}"`);
 
-function assemble(found: Record<string, number>, text: string): { micros: number; offset: number | null } {
+function assemble(found: Record<string, number>, text: string): TemplateReading {
   const days = assembleDate(found, text);
   let hour = found.HH24 ?? found.HH12 ?? found.HH ?? 0;
   if (found.HH24 === undefined && (found.HH12 ?? found.HH) !== undefined) {
@@ -505,10 +516,10 @@ function assemble(found: Record<string, number>, text: string): { micros: number
   const second = found.SS ?? 0;
   if (hour > 24 || minute > 59 || second > 59) throw outOfRange(text);
   const seconds = ofDay ?? hour * 3600 + minute * 60 + second;
-  const micros = checkedTimestamp(days * DAY_MICROS + seconds * SECOND_MICROS + (found.US ?? 0));
-  if (found.TZH === undefined) return { micros, offset: null };
+  const local = checkedTimestamp(timestampAt(days, seconds * SECOND_MICROS + (found.US ?? 0)));
+  if (found.TZH === undefined) return { local, offset: null };
   const minutes = (found.TZM ?? 0) * 60;
-  return { micros, offset: found.TZH * 3600 + (found.west === 1 ? -minutes : minutes) };
+  return { local, offset: found.TZH * 3600 + (found.west === 1 ? -minutes : minutes) };
 }
 
 function assembleDate(found: Record<string, number>, text: string): number {

@@ -3,7 +3,6 @@
 import { sqlError } from "../../../protocol/errors.js";
 import {
   checkedDate,
-  checkedTimestamp,
   civilFromDays,
   DAY_MICROS,
   daysFromCivil,
@@ -13,7 +12,6 @@ import {
   roundHalfEven,
   roundMicros,
   SECOND_MICROS,
-  splitTimestamp,
 } from "../../../values/datetime.js";
 import { parseDate, parseTimestamp } from "../../../values/datetime-parse.js";
 import {
@@ -27,7 +25,18 @@ import {
   negateInterval,
   parseInterval,
 } from "../../../values/interval.js";
+import { plusMicros, splitMicros } from "../../../values/micros.js";
 import { offsetAt } from "../../../values/time-zone.js";
+import {
+  addMicros,
+  checkedTimestamp,
+  isFiniteTimestamp,
+  microsBetween,
+  roundTimestamp,
+  splitTimestamp,
+  type Timestamp,
+  timestampAt,
+} from "../../../values/timestamp.js";
 import {
   BOOL,
   DATE,
@@ -45,45 +54,47 @@ import {
   typeOf,
   type Value,
 } from "../../../values/values.js";
-import { clockOf, instantOf, localMicros } from "../cast.js";
+import { clockOf, dateToTimestamp, instantOf, localReading, localTimestamp } from "../cast.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { divisionByZero } from "./arithmetic.js";
 import { DATETIME_FIELDS } from "./datetime-fields.js";
 import { type Apply, contextFn, fn, op } from "./define.js";
 
 /** Months move within the calendar, the day being cut to the month's length; then days, then microseconds. */
-export function addToTimestamp(micros: number, interval: Interval): number {
-  if (!Number.isFinite(micros)) return micros;
-  let { days, micros: time } = splitTimestamp(micros);
-  if (interval.months !== 0) {
-    const date = civilFromDays(days);
-    const months = date.year * 12 + date.month - 1 + interval.months;
-    const year = Math.floor(months / 12);
-    const month = months - year * 12 + 1;
-    days = daysFromCivil(year, month, Math.min(date.day, daysInMonth(year, month)));
-  }
-  days += interval.days;
-  time += Number(interval.micros);
-  return checkedTimestamp(days * DAY_MICROS + time);
+export function addToTimestamp(timestamp: Timestamp, interval: Interval): Timestamp {
+  if (!isFiniteTimestamp(timestamp)) return timestamp;
+  const { months, days, micros } = interval;
+  let moved = timestamp;
+  if (months !== 0) moved = addMonths(moved, months);
+  if (days !== 0) moved = checkedTimestamp(addMicros(moved, days * DAY_MICROS));
+  return checkedTimestamp(addMicros(moved, micros));
+}
+
+function addMonths(timestamp: Timestamp, count: number): Timestamp {
+  const { days, micros } = splitTimestamp(timestamp);
+  const date = civilFromDays(days);
+  const months = date.year * 12 + date.month - 1 + count;
+  const year = Math.floor(months / 12);
+  const month = months - year * 12 + 1;
+  const day = Math.min(date.day, daysInMonth(year, month));
+  return checkedTimestamp(timestampAt(daysFromCivil(year, month, day), micros));
 }
 
 /** Months and days by the clock of the session's zone, microseconds in real time. */
-export function addToInstant(context: EvalContext, micros: number, interval: Interval): number {
-  if (!Number.isFinite(micros)) return micros;
-  let instant = micros;
+export function addToInstant(context: EvalContext, instant: Timestamp, interval: Interval): Timestamp {
+  if (!isFiniteTimestamp(instant)) return instant;
+  let moved = instant;
   if (interval.months !== 0 || interval.days !== 0) {
-    const local = addToTimestamp(localMicros(micros, context.timeZone), { ...interval, micros: 0 });
-    instant = instantOf(local, context.timeZone);
+    const local = addToTimestamp(localReading(instant, context.timeZone), { ...interval, micros: 0 });
+    moved = instantOf(local, context.timeZone);
   }
-  return checkedTimestamp(instant + Number(interval.micros));
+  return checkedTimestamp(addMicros(moved, interval.micros));
 }
 
-const dateMicros = (days: number) => days * DAY_MICROS;
-
 /** Whole days and the rest, without months. */
-function subtractTimestamps(a: number, b: number): Interval {
-  if (!Number.isFinite(a) || !Number.isFinite(b)) throw sqlError("22008", "cannot subtract infinite timestamps");
-  return justifyHours(makeInterval(0, 0, a - b));
+function subtractTimestamps(a: Timestamp, b: Timestamp): Interval {
+  if (!isFiniteTimestamp(a) || !isFiniteTimestamp(b)) throw sqlError("22008", "cannot subtract infinite timestamps");
+  return justifyHours(makeInterval(0, 0, microsBetween(a, b)));
 }
 
 function subtractDates(a: number, b: number): number {
@@ -95,6 +106,11 @@ const shiftDate = (date: number, days: number) => (Number.isFinite(date) ? check
 
 /** Times of day go round at midnight. */
 export const wrapTime = (micros: number) => ((micros % DAY_MICROS) + DAY_MICROS) % DAY_MICROS;
+
+/** What an interval moves a time of day by. */
+const ofDay = ({ micros }: Interval) => splitMicros(micros, DAY_MICROS).rest;
+
+export const addToTime = (time: number, interval: Interval) => wrapTime(time + ofDay(interval));
 
 function divideInterval(interval: Interval, divisor: number): Interval {
   if (divisor === 0) throw divisionByZero();
@@ -117,44 +133,42 @@ function withContext(
 
 const timeTzShift = (value: TimeTz, micros: number): TimeTz => ({ ...value, micros: wrapTime(value.micros + micros) });
 
-function zonedMoment(date: number, { micros, offset }: TimeTz): number {
-  return dateMicros(date) + micros - offset * SECOND_MICROS;
+function moment(date: number, micros: number): Timestamp {
+  return checkedTimestamp(addMicros(dateToTimestamp(date), micros));
 }
+
+const zonedMoment = (date: number, { micros, offset }: TimeTz) => moment(date, micros - offset * SECOND_MICROS);
 
 export const DATETIME_OPERATORS: readonly ScalarFunction[] = [
   ...commutative(DATE, INT4, DATE, shiftDate),
   op("-", [DATE, INT4], DATE, (date: number, days: number) => shiftDate(date, -days)),
   op("-", [DATE, DATE], INT4, subtractDates),
   ...commutative(DATE, INTERVAL, TIMESTAMP, (date: number, interval: Interval) =>
-    addToTimestamp(dateMicros(date), interval),
+    addToTimestamp(dateToTimestamp(date), interval),
   ),
   op("-", [DATE, INTERVAL], TIMESTAMP, (date: number, interval: Interval) =>
-    addToTimestamp(dateMicros(date), negateInterval(interval)),
+    addToTimestamp(dateToTimestamp(date), negateInterval(interval)),
   ),
-  ...commutative(DATE, TIME, TIMESTAMP, (date: number, time: number) => dateMicros(date) + time),
+  ...commutative(DATE, TIME, TIMESTAMP, moment),
   ...commutative(DATE, TIMETZ, TIMESTAMPTZ, zonedMoment),
   ...commutative(TIMESTAMP, INTERVAL, TIMESTAMP, addToTimestamp),
-  op("-", [TIMESTAMP, INTERVAL], TIMESTAMP, (micros: number, interval: Interval) =>
-    addToTimestamp(micros, negateInterval(interval)),
+  op("-", [TIMESTAMP, INTERVAL], TIMESTAMP, (timestamp: Timestamp, interval: Interval) =>
+    addToTimestamp(timestamp, negateInterval(interval)),
   ),
   withContext("+", [TIMESTAMPTZ, INTERVAL], TIMESTAMPTZ, addToInstant),
-  withContext("+", [INTERVAL, TIMESTAMPTZ], TIMESTAMPTZ, (context, interval: Interval, micros: number) =>
-    addToInstant(context, micros, interval),
+  withContext("+", [INTERVAL, TIMESTAMPTZ], TIMESTAMPTZ, (context, interval: Interval, instant: Timestamp) =>
+    addToInstant(context, instant, interval),
   ),
-  withContext("-", [TIMESTAMPTZ, INTERVAL], TIMESTAMPTZ, (context, micros: number, interval: Interval) =>
-    addToInstant(context, micros, negateInterval(interval)),
+  withContext("-", [TIMESTAMPTZ, INTERVAL], TIMESTAMPTZ, (context, instant: Timestamp, interval: Interval) =>
+    addToInstant(context, instant, negateInterval(interval)),
   ),
   op("-", [TIMESTAMP, TIMESTAMP], INTERVAL, subtractTimestamps),
   op("-", [TIMESTAMPTZ, TIMESTAMPTZ], INTERVAL, subtractTimestamps),
-  ...commutative(TIME, INTERVAL, TIME, (time: number, interval: Interval) => wrapTime(time + Number(interval.micros))),
-  op("-", [TIME, INTERVAL], TIME, (time: number, interval: Interval) => wrapTime(time - Number(interval.micros))),
+  ...commutative(TIME, INTERVAL, TIME, addToTime),
+  op("-", [TIME, INTERVAL], TIME, (time: number, interval: Interval) => wrapTime(time - ofDay(interval))),
   op("-", [TIME, TIME], INTERVAL, (a: number, b: number) => makeInterval(0, 0, a - b)),
-  ...commutative(TIMETZ, INTERVAL, TIMETZ, (time: TimeTz, interval: Interval) =>
-    timeTzShift(time, Number(interval.micros)),
-  ),
-  op("-", [TIMETZ, INTERVAL], TIMETZ, (time: TimeTz, interval: Interval) =>
-    timeTzShift(time, -Number(interval.micros)),
-  ),
+  ...commutative(TIMETZ, INTERVAL, TIMETZ, (time: TimeTz, interval: Interval) => timeTzShift(time, ofDay(interval))),
+  op("-", [TIMETZ, INTERVAL], TIMETZ, (time: TimeTz, interval: Interval) => timeTzShift(time, -ofDay(interval))),
   op("+", [INTERVAL, INTERVAL], INTERVAL, addIntervals),
   op("-", [INTERVAL, INTERVAL], INTERVAL, (a: Interval, b: Interval) => addIntervals(a, negateInterval(b))),
   op("-", [INTERVAL], INTERVAL, negateInterval),
@@ -163,13 +177,16 @@ export const DATETIME_OPERATORS: readonly ScalarFunction[] = [
   op("/", [INTERVAL, FLOAT8], INTERVAL, divideInterval),
 ];
 
-const nowLocal = (context: EvalContext) => localMicros(context.transactionMicros, context.timeZone);
-const timeOfDay = (micros: number) => splitTimestamp(micros).micros;
+const nowLocal = (context: EvalContext) => localReading(context.transactionMicros, context.timeZone);
+const timeOfDay = (timestamp: Timestamp) => splitTimestamp(timestamp).micros;
 
 /** A clock function, without and with a number of fractional digits. */
-function clock(name: string, returns: SqlType, read: (context: EvalContext) => number | TimeTz): ScalarFunction[] {
-  const rounded = (value: number | TimeTz, digits: number) =>
-    typeof value === "number" ? roundMicros(value, digits) : { ...value, micros: roundMicros(value.micros, digits) };
+function clock<T extends Value>(
+  name: string,
+  returns: SqlType,
+  read: (context: EvalContext) => T,
+  rounded: (value: T, digits: number) => T,
+): ScalarFunction[] {
   return [
     contextFn(name, [], returns, read),
     contextFn(name, [INT4], returns, (context, digits: number) => rounded(read(context), digits)),
@@ -185,21 +202,31 @@ const CLOCKS: readonly ScalarFunction[] = [
   ...["current_date", "curdate"].map((name) =>
     contextFn(name, [], DATE, (context) => splitTimestamp(nowLocal(context)).days),
   ),
-  ...clock("current_timestamp", TIMESTAMPTZ, (context) => context.transactionMicros),
-  ...clock("localtimestamp", TIMESTAMP, nowLocal),
-  ...clock("localtime", TIME, (context) => timeOfDay(nowLocal(context))),
-  ...clock("current_time", TIMETZ, (context) => ({
-    micros: timeOfDay(nowLocal(context)),
-    offset: offsetAt(context.timeZone, context.transactionMicros),
-  })),
+  ...clock<Timestamp>("current_timestamp", TIMESTAMPTZ, (context) => context.transactionMicros, roundTimestamp),
+  ...clock("localtimestamp", TIMESTAMP, nowLocal, roundTimestamp),
+  ...clock("localtime", TIME, (context) => timeOfDay(nowLocal(context)), roundMicros),
+  ...clock<TimeTz>(
+    "current_time",
+    TIMETZ,
+    (context) => ({
+      micros: timeOfDay(nowLocal(context)),
+      offset: offsetAt(context.timeZone, context.transactionMicros),
+    }),
+    (time, digits) => ({ ...time, micros: roundMicros(time.micros, digits) }),
+  ),
 ];
 
-/** Seconds east of UTC of an interval used as a zone. */
+/** Whole seconds east of UTC of an interval used as a zone. */
 function zoneOffset(interval: Interval): number {
   if (interval.months !== 0 || interval.days !== 0) {
     throw sqlError("22023", `interval time zone "${intervalToText(interval)}" must not include months or days`);
   }
-  return Number(interval.micros) / SECOND_MICROS;
+  return splitMicros(interval.micros, SECOND_MICROS).whole;
+}
+
+/** Moved by so many times the offset of an interval used as a zone. */
+function zoneMoved(timestamp: Timestamp, zone: Interval, times: 1 | -1): Timestamp {
+  return checkedTimestamp(addMicros(timestamp, times * zoneOffset(zone) * SECOND_MICROS));
 }
 
 /** AT TIME ZONE, which the grammar gives as timezone(zone, value). */
@@ -208,31 +235,26 @@ function timeTzAt({ micros, offset: before }: TimeTz, offset: number): TimeTz {
 }
 
 const ZONES: readonly ScalarFunction[] = [
-  fn("timezone", [TEXT, TIMESTAMPTZ], TIMESTAMP, (zone: string, micros: number) => localMicros(micros, zone)),
-  fn("timezone", [TEXT, TIMESTAMP], TIMESTAMPTZ, (zone: string, local: number) => instantOf(local, zone)),
-  fn(
-    "timezone",
-    [INTERVAL, TIMESTAMPTZ],
-    TIMESTAMP,
-    (zone: Interval, micros: number) => micros + zoneOffset(zone) * SECOND_MICROS,
+  fn("timezone", [TEXT, TIMESTAMPTZ], TIMESTAMP, (zone: string, instant: Timestamp) => localTimestamp(instant, zone)),
+  fn("timezone", [TEXT, TIMESTAMP], TIMESTAMPTZ, (zone: string, local: Timestamp) => instantOf(local, zone)),
+  fn("timezone", [INTERVAL, TIMESTAMPTZ], TIMESTAMP, (zone: Interval, instant: Timestamp) =>
+    zoneMoved(instant, zone, 1),
   ),
-  fn(
-    "timezone",
-    [INTERVAL, TIMESTAMP],
-    TIMESTAMPTZ,
-    (zone: Interval, local: number) => local - zoneOffset(zone) * SECOND_MICROS,
-  ),
+  fn("timezone", [INTERVAL, TIMESTAMP], TIMESTAMPTZ, (zone: Interval, local: Timestamp) => zoneMoved(local, zone, -1)),
   contextFn("timezone", [TEXT, TIMETZ], TIMETZ, (context, zone: string, time: TimeTz) =>
     timeTzAt(time, offsetAt(zone, context.transactionMicros)),
   ),
   fn("timezone", [INTERVAL, TIMETZ], TIMETZ, (zone: Interval, time: TimeTz) => timeTzAt(time, zoneOffset(zone))),
 ];
 
+const pad2 = (x: number) => String(x).padStart(2, "0");
+const dateSpelled = (year: number, month: number, day: number) => `${year}-${pad2(month)}-${pad2(day)}`;
+const timeSpelled = (hour: number, minute: number, seconds: number) => `${hour}:${pad2(minute)}:${pad2(seconds)}`;
+
 function makeDate(year: number, month: number, day: number): number {
   const astronomical = year < 0 ? year + 1 : year;
   if (year === 0 || month < 1 || month > 12 || day < 1 || day > daysInMonth(astronomical, month)) {
-    const spelled = `${year}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`;
-    throw sqlError("22008", `date field value out of range: ${spelled}`);
+    throw sqlError("22008", `date field value out of range: ${dateSpelled(year, month, day)}`);
   }
   return checkedDate(daysFromCivil(astronomical, month, day));
 }
@@ -240,8 +262,7 @@ function makeDate(year: number, month: number, day: number): number {
 function makeTime(hour: number, minute: number, seconds: number): number {
   const past = hour === 24 && (minute > 0 || seconds > 0);
   if (hour < 0 || hour > 24 || minute < 0 || minute > 59 || !(seconds >= 0 && seconds <= 60) || past) {
-    const spelled = `${hour}:${String(minute).padStart(2, "0")}:${String(seconds).padStart(2, "0")}`;
-    throw sqlError("22008", `time field value out of range: ${spelled}`);
+    throw sqlError("22008", `time field value out of range: ${timeSpelled(hour, minute, seconds)}`);
   }
   return hour * HOUR_MICROS + minute * MINUTE_MICROS + roundHalfEven(seconds * SECOND_MICROS);
 }
@@ -249,20 +270,35 @@ function makeTime(hour: number, minute: number, seconds: number): number {
 type Parts = [year: number, month: number, day: number, hour: number, minute: number, seconds: number];
 const PARTS: readonly SqlType[] = [INT4, INT4, INT4, INT4, INT4, FLOAT8];
 
-function makeTimestamp(...[year, month, day, hour, minute, seconds]: Parts): number {
-  return checkedTimestamp(dateMicros(makeDate(year, month, day)) + makeTime(hour, minute, seconds));
+function makeTimestamp(...[year, month, day, hour, minute, seconds]: Parts): Timestamp {
+  const timestamp = timestampAt(makeDate(year, month, day), makeTime(hour, minute, seconds));
+  return inRange(timestamp, `${dateSpelled(year, month, day)} ${timeSpelled(hour, minute, seconds)}`);
+}
+
+/** Throws 22008 with what was given. */
+function inRange(timestamp: Timestamp, given: string): Timestamp {
+  try {
+    return checkedTimestamp(timestamp);
+  } catch {
+    throw sqlError("22008", `timestamp out of range: ${given}`);
+  }
 }
 
 /** PostgreSQL counts from 2000, which shows in the last digit. */
 const SECONDS_TO_2000 = 946_684_800;
 
-const fromSeconds = (seconds: number): number =>
-  checkedTimestamp(roundHalfEven((seconds - SECONDS_TO_2000) * SECOND_MICROS) + SECONDS_TO_2000 * SECOND_MICROS);
+function fromSeconds(seconds: number): Timestamp {
+  if (Number.isNaN(seconds)) throw sqlError("22008", "timestamp cannot be NaN");
+  const micros = roundHalfEven((seconds - SECONDS_TO_2000) * SECOND_MICROS);
+  if (!Number.isFinite(seconds)) return seconds;
+  const timestamp = Number.isFinite(micros) ? addMicros(SECONDS_TO_2000 * SECOND_MICROS, micros) : Number.NaN;
+  return inRange(timestamp, `"${Number(seconds.toPrecision(6)).toExponential()}"`);
+}
 
 /** make_interval(years, months, weeks, days, hours, mins, secs); later ones may be left out. */
 function intervalOf(years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0): Interval {
-  const micros = hours * HOUR_MICROS + minutes * MINUTE_MICROS + roundHalfEven(seconds * SECOND_MICROS);
-  return makeInterval(years * 12 + months, weeks * 7 + days, micros);
+  const micros = minutes * MINUTE_MICROS + roundHalfEven(seconds * SECOND_MICROS);
+  return makeInterval(years * 12 + months, weeks * 7 + days, plusMicros(hours * HOUR_MICROS, micros));
 }
 
 const INTERVAL_PARTS: readonly SqlType[] = [INT4, INT4, INT4, INT4, INT4, INT4, FLOAT8];
@@ -287,8 +323,8 @@ const MAKING: readonly ScalarFunction[] = [
 ];
 
 /** The difference in years, months, days and time, counting from the earlier point (timestamp.c, timestamp_age). */
-function age(a: number, b: number): Interval {
-  if (!Number.isFinite(a) || !Number.isFinite(b)) throw sqlError("22008", "timestamp out of range");
+function age(a: Timestamp, b: Timestamp): Interval {
+  if (!isFiniteTimestamp(a) || !isFiniteTimestamp(b)) throw sqlError("22008", "timestamp out of range");
   if (a < b) return negateInterval(age(b, a));
   const later = splitTimestamp(a);
   const earlier = splitTimestamp(b);
@@ -308,38 +344,38 @@ function age(a: number, b: number): Interval {
   return makeInterval(months, days, micros);
 }
 
+const todayLocal = (context: EvalContext) => timestampAt(splitTimestamp(nowLocal(context)).days);
+
 const AGES: readonly ScalarFunction[] = [
   fn("age", [TIMESTAMP, TIMESTAMP], INTERVAL, age),
   // Numbers of transactions do not wrap around here.
   fn("age", [typeOf("xid")], INT4, () => 0),
-  contextFn("age", [TIMESTAMPTZ, TIMESTAMPTZ], INTERVAL, (context, a: number, b: number) =>
-    age(localMicros(a, context.timeZone), localMicros(b, context.timeZone)),
+  contextFn("age", [TIMESTAMPTZ, TIMESTAMPTZ], INTERVAL, (context, a: Timestamp, b: Timestamp) =>
+    age(localReading(a, context.timeZone), localReading(b, context.timeZone)),
   ),
-  contextFn("age", [TIMESTAMP], INTERVAL, (context, micros: number) =>
-    age(dateMicros(splitTimestamp(nowLocal(context)).days), micros),
+  contextFn("age", [TIMESTAMP], INTERVAL, (context, timestamp: Timestamp) => age(todayLocal(context), timestamp)),
+  contextFn("age", [TIMESTAMPTZ], INTERVAL, (context, instant: Timestamp) =>
+    age(todayLocal(context), localReading(instant, context.timeZone)),
   ),
-  contextFn("age", [TIMESTAMPTZ], INTERVAL, (context, micros: number) =>
-    age(dateMicros(splitTimestamp(nowLocal(context)).days), localMicros(micros, context.timeZone)),
-  ),
-  ...[DATE, TIMESTAMP, TIMESTAMPTZ].map((type) => fn("isfinite", [type], BOOL, Number.isFinite)),
+  ...[DATE, TIMESTAMP, TIMESTAMPTZ].map((type) => fn("isfinite", [type], BOOL, isFiniteTimestamp)),
   fn("isfinite", [INTERVAL], BOOL, () => true),
   contextFn("timestamptz", [DATE, TIME], TIMESTAMPTZ, (context, date: number, time: number) =>
-    instantOf(dateMicros(date) + time, context.timeZone),
+    instantOf(moment(date, time), context.timeZone),
   ),
   fn("timestamptz", [DATE, TIMETZ], TIMESTAMPTZ, zonedMoment),
-  fn("timestamp", [DATE, TIME], TIMESTAMP, (date: number, time: number) => dateMicros(date) + time),
+  fn("timestamp", [DATE, TIME], TIMESTAMP, moment),
 ];
 
 /** SQLite's DATE('now', '-90 days') and DATETIME(…): a point in time and changes to it, in order. */
-function modifiedPoint(context: EvalContext, point: string, changes: readonly string[]): number {
+function modifiedPoint(context: EvalContext, point: string, changes: readonly string[]): Timestamp {
   return changes.reduce(
-    (micros, change) => {
+    (timestamp, change) => {
       const start = /^start of (day|month|year)$/i.exec(change.trim());
-      if (start === null) return addToTimestamp(micros, parseInterval(change));
-      const { days } = splitTimestamp(micros);
+      if (start === null) return addToTimestamp(timestamp, parseInterval(change));
+      const { days } = splitTimestamp(timestamp);
       const { year, month } = civilFromDays(days);
       const unit = (start[1] as string).toLowerCase();
-      return dateMicros(unit === "day" ? days : daysFromCivil(year, unit === "month" ? month : 1, 1));
+      return timestampAt(unit === "day" ? days : daysFromCivil(year, unit === "month" ? month : 1, 1));
     },
     parseTimestamp(point, clockOf(context)),
   );

@@ -1,7 +1,14 @@
 /** to_char, to_number, to_date and to_timestamp (chapter 9.8); the templates are in the two *-format.ts files. */
-import { checkedTimestamp, SECOND_MICROS, splitTimestamp } from "../../../values/datetime.js";
+import { SECOND_MICROS } from "../../../values/datetime.js";
 import { Numeric } from "../../../values/numeric.js";
 import { offsetAt } from "../../../values/time-zone.js";
+import {
+  addMicros,
+  checkedTimestamp,
+  isFiniteTimestamp,
+  splitTimestamp,
+  type Timestamp,
+} from "../../../values/timestamp.js";
 import {
   DATE,
   FLOAT4,
@@ -16,7 +23,7 @@ import {
   TIMESTAMPTZ,
   type Value,
 } from "../../../values/values.js";
-import { instantOf, localMicros } from "../cast.js";
+import { instantOf, localReading } from "../cast.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { numberConversion } from "../number-cast.js";
 import { formatInterval, formatTimestamp, parseTimestampTemplate } from "./datetime-format.js";
@@ -40,14 +47,15 @@ function numberToChar(type: SqlType): ScalarFunction {
   );
 }
 
-function toTimestamp(context: EvalContext, text: string, format: string): number {
-  const { micros, offset } = parseTimestampTemplate(text, format);
-  return offset === null ? instantOf(micros, context.timeZone) : checkedTimestamp(micros - offset * SECOND_MICROS);
+function toTimestamp(context: EvalContext, text: string, format: string): Timestamp {
+  const { local, offset } = parseTimestampTemplate(text, format);
+  if (offset === null) return instantOf(local, context.timeZone);
+  return checkedTimestamp(addMicros(local, -offset * SECOND_MICROS));
 }
 
-function formatInZone(micros: number, format: string, timeZone: string): string | null {
-  const zone = { name: timeZone, offset: offsetAt(timeZone, micros) };
-  return formatTimestamp(localMicros(micros, timeZone), format, zone);
+function formatInZone(instant: Timestamp, format: string, timeZone: string): string | null {
+  const zone = { name: timeZone, offset: offsetAt(timeZone, instant) };
+  return formatTimestamp(localReading(instant, timeZone), format, zone);
 }
 
 export const FORMATTING: readonly ScalarFunction[] = [
@@ -59,17 +67,17 @@ export const FORMATTING: readonly ScalarFunction[] = [
     ({ timeZone }) => formatInZone(Date.now() * 1000, "Dy Mon DD HH24:MI:SS.US YYYY TZ", timeZone),
     { volatility: "volatile" },
   ),
-  fn("to_char", [TIMESTAMP, TEXT], TEXT, (micros: number, format: string) => formatTimestamp(micros, format)),
+  fn("to_char", [TIMESTAMP, TEXT], TEXT, (value: Timestamp, format: string) => formatTimestamp(value, format)),
   fn("to_char", [INTERVAL, TEXT], TEXT, formatInterval),
-  contextFn("to_char", [TIMESTAMPTZ, TEXT], TEXT, (context, micros: number, format: string) =>
-    Number.isFinite(micros) ? formatInZone(micros, format, context.timeZone) : null,
+  contextFn("to_char", [TIMESTAMPTZ, TEXT], TEXT, (context, instant: Timestamp, format: string) =>
+    isFiniteTimestamp(instant) ? formatInZone(instant, format, context.timeZone) : null,
   ),
   fn("to_number", [TEXT, TEXT], NUMERIC, parseNumber),
   fn(
     "to_date",
     [TEXT, TEXT],
     DATE,
-    (text: string, format: string) => splitTimestamp(parseTimestampTemplate(text, format).micros).days,
+    (text: string, format: string) => splitTimestamp(parseTimestampTemplate(text, format).local).days,
   ),
   contextFn("to_timestamp", [TEXT, TEXT], TIMESTAMPTZ, toTimestamp),
 ];

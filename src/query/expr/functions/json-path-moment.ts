@@ -4,20 +4,12 @@
  */
 
 import { sqlError } from "../../../protocol/errors.js";
-import {
-  checkedTimestamp,
-  DAY_MICROS,
-  dateToText,
-  offsetToText,
-  SECOND_MICROS,
-  splitTimestamp,
-  timestampToText,
-  timeToText,
-  timeTzToText,
-} from "../../../values/datetime.js";
+import { dateToText, offsetToText, SECOND_MICROS, timeToText, timeTzToText } from "../../../values/datetime.js";
 import { offsetAt } from "../../../values/time-zone.js";
+import { addMicros, checkedTimestamp, splitTimestamp, type Timestamp, timestampAt } from "../../../values/timestamp.js";
+import { timestampToText } from "../../../values/timestamp-text.js";
 import type { TimeTz } from "../../../values/values.js";
-import { instantOf } from "../cast.js";
+import { instantOf, localReading } from "../cast.js";
 
 export type MomentKind = "date" | "time" | "timetz" | "timestamp" | "timestamptz";
 
@@ -29,14 +21,23 @@ const DISPLAY: Readonly<Record<MomentKind, string>> = {
   timestamptz: "timestamp with time zone",
 };
 
-/** A date or time of a path. `value`: days of a date, else microseconds (of a timestamptz in UTC). */
+/** A date or time of a path. `value`: days of a date, microseconds of a time, else a timestamp (with a zone in UTC). */
 export class Moment {
   constructor(
     readonly kind: MomentKind,
-    readonly value: number,
+    readonly value: Timestamp,
     /** Seconds east of UTC, of the kinds with a zone. */
     readonly offset: number = 0,
   ) {}
+
+  /** Of a date or a time. */
+  get number(): number {
+    return Number(this.value);
+  }
+
+  private get local(): Timestamp {
+    return addMicros(this.value, this.offset * SECOND_MICROS);
+  }
 
   get display(): string {
     return DISPLAY[this.kind];
@@ -46,18 +47,18 @@ export class Moment {
   toString(): string {
     switch (this.kind) {
       case "date":
-        return dateToText(this.value);
+        return dateToText(this.number);
       case "time":
-        return timeToText(this.value);
+        return timeToText(this.number);
       case "timetz":
-        return timeTzToText({ micros: this.value, offset: this.offset } satisfies TimeTz).replace(
+        return timeTzToText({ micros: this.number, offset: this.offset } satisfies TimeTz).replace(
           /[+-][\d:]+$/,
           offsetToText(this.offset, true),
         );
       case "timestamp":
         return timestampToText(this.value, "T");
       case "timestamptz":
-        return timestampToText(this.value + this.offset * SECOND_MICROS, "T") + offsetToText(this.offset, true);
+        return timestampToText(this.local, "T") + offsetToText(this.offset, true);
     }
   }
 }
@@ -74,12 +75,13 @@ export function compareMoments(a: Moment, b: Moment, withZone: boolean, timeZone
   const zoned = isZoned(a) || isZoned(b);
   if (zoned && isZoned(a) !== isZoned(b) && !withZone) throw needsZone(isZoned(a) ? b : a, isZoned(a) ? a : b);
   if (isTime(a)) {
-    if (!zoned) return a.value - b.value;
+    if (!zoned) return a.number - b.number;
     const [x, y] = [zonedTime(a, timeZone), zonedTime(b, timeZone)];
-    const difference = x.value - x.offset * SECOND_MICROS - (y.value - y.offset * SECOND_MICROS);
+    const difference = x.number - x.offset * SECOND_MICROS - (y.number - y.offset * SECOND_MICROS);
     return difference !== 0 ? difference : y.offset - x.offset;
   }
-  return instant(a, zoned, timeZone) - instant(b, zoned, timeZone);
+  const [x, y] = [instant(a, zoned, timeZone), instant(b, zoned, timeZone)];
+  return x < y ? -1 : x > y ? 1 : 0;
 }
 
 function needsZone(from: Moment, to: Moment): Error {
@@ -93,9 +95,9 @@ function zonedTime(moment: Moment, timeZone: string): Moment {
   return moment.kind === "timetz" ? moment : new Moment("timetz", moment.value, offsetAt(timeZone, 0));
 }
 
-function instant(moment: Moment, zoned: boolean, timeZone: string): number {
+function instant(moment: Moment, zoned: boolean, timeZone: string): Timestamp {
   if (moment.kind === "timestamptz") return moment.value;
-  const local = moment.kind === "date" ? moment.value * DAY_MICROS : moment.value;
+  const local = moment.kind === "date" ? timestampAt(moment.number) : moment.value;
   return zoned ? instantOf(local, timeZone) : local;
 }
 
@@ -112,9 +114,9 @@ export function convertMoment(moment: Moment, to: MomentKind, withZone: boolean,
   if (zoneMatters && !withZone) throw needsZone(moment, target);
   const local =
     moment.kind === "date"
-      ? checkedTimestamp(moment.value * DAY_MICROS)
+      ? checkedTimestamp(timestampAt(moment.number))
       : moment.kind === "timestamptz"
-        ? moment.value + offsetAt(timeZone, moment.value) * SECOND_MICROS
+        ? localReading(moment.value, timeZone)
         : moment.value;
   switch (to) {
     case "date":
@@ -126,7 +128,7 @@ export function convertMoment(moment: Moment, to: MomentKind, withZone: boolean,
       return new Moment(to, splitTimestamp(local).micros, offset);
     }
     case "timestamp":
-      return new Moment(to, local);
+      return new Moment(to, checkedTimestamp(local));
     case "timestamptz": {
       const micros = instantOf(local, timeZone);
       return new Moment(to, micros, offsetAt(timeZone, micros));

@@ -6,7 +6,6 @@
 
 import { sqlError } from "../../../protocol/errors.js";
 import {
-  checkedTimestamp,
   DAY_MICROS,
   daysFromCivil,
   daysInMonth,
@@ -16,6 +15,7 @@ import {
   SECOND_MICROS,
 } from "../../../values/datetime.js";
 import { offsetAt } from "../../../values/time-zone.js";
+import { addMicros, checkedTimestamp, roundTimestamp, timestampAt } from "../../../values/timestamp.js";
 import { instantOf } from "../cast.js";
 import { Moment, type MomentKind } from "./json-path-moment.js";
 
@@ -89,17 +89,19 @@ function momentOf(found: Fields, text: string, zone: ZoneOf): Moment {
   const time = hour * HOUR_MICROS + minute * MINUTE_MICROS + second * SECOND_MICROS + micros;
   if (time > DAY_MICROS) throw outOfRange(text);
   if (!timed) return new Moment("date", days);
-  const local = checkedTimestamp((dated ? days : 0) * DAY_MICROS + time);
+  const local = checkedTimestamp(timestampAt(dated ? days : 0, time));
   const kind: MomentKind = dated ? (found.zoned ? "timestamptz" : "timestamp") : found.zoned ? "timetz" : "time";
   if (!found.zoned) return new Moment(kind, local);
   const offset = found.offset ?? offsetAt(zone.timeZone, dated ? instantOf(local, zone.timeZone) : zone.nowMicros);
-  return new Moment(kind, dated ? local - offset * SECOND_MICROS : local, offset);
+  return new Moment(kind, dated ? checkedTimestamp(addMicros(local, -offset * SECOND_MICROS)) : local, offset);
 }
 
 /** The moment with the given number of fractional digits of its seconds. */
 export function roundMoment(moment: Moment, digits: number): Moment {
   if (moment.kind === "date") return moment;
-  return new Moment(moment.kind, roundMicros(moment.value, Math.min(digits, 6)), moment.offset);
+  const isTime = moment.kind === "time" || moment.kind === "timetz";
+  const value = isTime ? roundMicros(moment.number, digits) : roundTimestamp(moment.value, digits);
+  return new Moment(moment.kind, value, moment.offset);
 }
 
 const FIELD =

@@ -1,4 +1,5 @@
 /** (start, end) OVERLAPS (start, end), as in SQL:2003; an end may be an interval after its start. */
+import type { Timestamp } from "../../../values/timestamp.js";
 import {
   BOOL,
   INTERVAL,
@@ -10,10 +11,11 @@ import {
   type TimeTz,
 } from "../../../values/values.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
-import { addToInstant, addToTimestamp, wrapTime } from "./datetime.js";
+import { addToInstant, addToTime, addToTimestamp } from "./datetime.js";
 import { contextFn } from "./define.js";
 
-type Point = number | null;
+/** A time of day or a timestamp. */
+type Point = Timestamp | null;
 
 /** A missing end is not known to be after its start; a missing start is taken to be the end. Null: nobody knows. */
 function overlaps(a: Point, b: Point, c: Point, d: Point): boolean | null {
@@ -29,17 +31,17 @@ function overlaps(a: Point, b: Point, c: Point, d: Point): boolean | null {
   return other === null ? null : false;
 }
 
-function ordered(a: Point, b: Point): readonly [number, Point] | null {
+function ordered(a: Point, b: Point): readonly [Timestamp, Point] | null {
   if (a === null) return b === null ? null : [b, null];
   return b !== null && a > b ? [b, a] : [a, b];
 }
 
-type Added = (context: EvalContext, start: number, interval: Interval) => number;
+type Added = (context: EvalContext, start: Timestamp, interval: Interval) => Timestamp;
 
 const ENDS: readonly (readonly [typeof TIMESTAMP, Added])[] = [
   [TIMESTAMP, (_, start, interval) => addToTimestamp(start, interval)],
   [TIMESTAMPTZ, addToInstant],
-  [TIME, (_, start, interval) => wrapTime(start + Number(interval.micros))],
+  [TIME, (_, start, interval) => addToTime(start as number, interval)],
 ];
 
 const NOT_STRICT = { strict: false } as const;

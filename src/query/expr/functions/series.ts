@@ -1,6 +1,7 @@
 /** generate_series and generate_subscripts (chapter 9.25): rows are computed as they are asked for. */
 import { sqlError } from "../../../protocol/errors.js";
 import { Numeric } from "../../../values/numeric.js";
+import type { Timestamp } from "../../../values/timestamp.js";
 import {
   BOOL,
   INT4,
@@ -83,11 +84,12 @@ function timeSeries(type: SqlType, argumentCount: number): TableFunction {
     open(context: EvalContext, [start, stop, step, zone]: readonly Value[]) {
       const sign = direction(step as Interval);
       if (sign === 0) throw zeroStep();
-      const within = (at: number) => (sign > 0 ? at <= (stop as number) : at >= (stop as number));
+      const end = stop as Timestamp;
+      const within = (at: Timestamp) => (sign > 0 ? at <= end : at >= end);
       const zoned = zone === undefined ? context : { ...context, timeZone: zone as string };
-      const next = (at: number) =>
+      const next = (at: Timestamp) =>
         type === TIMESTAMP ? addToTimestamp(at, step as Interval) : addToInstant(zoned, at, step as Interval);
-      return valueRows(stepping<number>(start as number, next, within));
+      return valueRows(stepping<Timestamp>(start as Timestamp, next, within));
     },
   });
 }

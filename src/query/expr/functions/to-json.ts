@@ -1,11 +1,12 @@
 /** SQL values as parsed JSON values: to_json, json_agg, json_build_object. Numbers keep their digits. */
 
-import { timestampToText, timestampTzToText } from "../../../values/datetime.js";
 import { shortFloat4 } from "../../../values/float-text.js";
 import { jsonToCompactText } from "../../../values/json-text.js";
 import { Numeric } from "../../../values/numeric.js";
 import { toText, untypedToText } from "../../../values/text-format.js";
 import { nestArray } from "../../../values/text-format-array.js";
+import type { Timestamp } from "../../../values/timestamp.js";
+import { timestampToText, timestampTzToText } from "../../../values/timestamp-text.js";
 import { JSONB, Json, type SqlArray, type SqlType, type Value } from "../../../values/values.js";
 import type { Variant } from "../../../values/variant.js";
 import { hstoreJson } from "../hstore-cast.js";
@@ -52,9 +53,9 @@ export function toJson(type: SqlType, value: Value, timeZone = "UTC"): unknown {
     case "variant":
       return variantJson(value as Variant);
     case "timestamp":
-      return timestampToText(value as number, "T");
+      return timestampToText(value as Timestamp, "T");
     case "timestamptz":
-      return timestampTzToText(value as number, timeZone, "T");
+      return timestampTzToText(value as Timestamp, timeZone, "T");
     case "hstore":
       return hstoreJson(JSONB, value as string).value;
     case "vector":

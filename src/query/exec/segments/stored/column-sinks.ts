@@ -11,6 +11,7 @@ import {
   readFloat64,
   readInt,
   readTime,
+  readTimestamp,
 } from "../../../../storage/record-reader.js";
 import { NUMERIC_FORM } from "../../../../storage/record-writer.js";
 import { Numeric } from "../../../../values/numeric.js";
@@ -81,9 +82,10 @@ export function columnSink(type: SqlType, rowsMax: number): ColumnSink {
       return new IntegerSink(type);
     case "date":
     case "time":
+      return new TimeSink(type);
     case "timestamp":
     case "timestamptz":
-      return new TimeSink(type);
+      return new TimestampSink(type);
     case "float4":
       return new Float32Sink(type);
     case "float8":
@@ -174,6 +176,15 @@ class IntegerSink extends NumberSink {
 class TimeSink extends NumberSink {
   protected override put(bytes: Uint8Array, start: number, end: number): boolean {
     this.append(readTime(bytes, start, end));
+    return true;
+  }
+}
+
+class TimestampSink extends NumberSink {
+  protected override put(bytes: Uint8Array, start: number, end: number): boolean {
+    const value = readTimestamp(bytes, start, end);
+    if (typeof value !== "number") return false;
+    this.append(value);
     return true;
   }
 }
