@@ -20,7 +20,8 @@ import {
   VALUE_LENGTH,
 } from "./packed-run.js";
 import { copyRecordTo, recordLength } from "./record-writer.js";
-import { COMPARED_BYTES, type Compared, type SortedKeys, sortKeys, wordAt } from "./sort-keys.js";
+import { keysInSlabs } from "./slab-keys.js";
+import { sortKeys } from "./sort-keys.js";
 import { nextRunId, type SortedRun } from "./sorted-run.js";
 
 const SLAB_BYTES = 256 * 1024;
@@ -31,6 +32,17 @@ const FIRST_CAPACITY = 256;
 /** Writes merged between two looks at the clock. */
 const TAKEN_PER_LOOK = 4096;
 const NONE = -1;
+/** Of a number in a key. */
+const NUMBER_BYTES = 8;
+const TWO_32 = 2 ** 32;
+
+/** By the place of a write among those that are added together. */
+export interface NumberedValues {
+  /** Bytes of its value. */
+  readonly sizes: Int32Array;
+  /** Where its value begins; filled in. */
+  readonly places: Int32Array;
+}
 
 export class LoadRun implements SortedRun {
   readonly id = nextRunId();
@@ -163,6 +175,30 @@ export class LoadRun implements SortedRun {
     this.newSlab(FRAME_HEAD_BYTES + keyLength() + valueLength);
   }
 
+  /**
+   * Adds writes of which each key is the prefix and the next number (a u64), above all that are there. The values are
+   * written afterwards, into `slab`. Answers where it ended: the slab has no room for more. At least one is added.
+   */
+  addNumbered(firstNumber: number, { sizes, places }: NumberedValues, from: number, to: number): number {
+    const { prefix } = this;
+    const keyLength = prefix.length + NUMBER_BYTES;
+    if (!this.hasRoom(keyLength + sizes[from]!)) this.newSlab(FRAME_HEAD_BYTES + keyLength + sizes[from]!);
+    let i = from;
+    for (; i < to && this.hasRoom(keyLength + sizes[i]!); i++) {
+      const size = sizes[i]!;
+      const { bytes, view } = this.begin(keyLength + size);
+      const number = firstNumber + i - from;
+      const start = this.free;
+      writeFrameHead(bytes, start - FRAME_HEAD_BYTES, FRAME_KIND.put, keyLength, size);
+      for (let b = 0; b < prefix.length; b++) bytes[start + b] = prefix[b]!;
+      view.setUint32(start + prefix.length, Math.floor(number / TWO_32));
+      view.setUint32(start + prefix.length + 4, number % TWO_32);
+      places[i] = start + keyLength;
+      this.noted(keyLength, size, keyLength + size);
+    }
+    return i;
+  }
+
   /** The last one; null: there is none. */
   get slab(): Memory | null {
     return this.slabs.at(-1) ?? null;
@@ -285,61 +321,9 @@ export class LoadRun implements SortedRun {
   /** Puts the writes in key order, those of one key in the order of adding; in steps (in-steps.ts). */
   *sort(): Generator<undefined, void> {
     if (this.isSorted) return;
-    const { slabs } = this;
-    const keys: SortedKeys = {
-      length: (number) => this.blockOf(number)[placeOf(number) + KEY_LENGTH]!,
-      compareToFirst: (numbers, from, to, known, found) => this.compareToFirst(numbers, from, to, known, found),
-      words: (numbers, from, to, places, words) => {
-        for (let i = from; i < to; i++) {
-          const number = numbers[i]!;
-          const block = this.blockOf(number);
-          const at = placeOf(number);
-          words[i] = wordAt(slabs[block[at]!]!, block[at + START]!, block[at + KEY_LENGTH]!, places);
-        }
-      },
-      compare: (a, b) => this.compareBytes(a, b),
-      copy: (number, from, to, place) => {
-        const block = this.blockOf(number);
-        const at = placeOf(number);
-        const slab = slabs[block[at]!]!.bytes;
-        const start = block[at + START]!;
-        const end = start + block[at + KEY_LENGTH]!;
-        for (let i = start + from, next = place; i < end; i++, next++) to[next] = slab[i]!;
-        return end - start - from;
-      },
-    };
+    const { slabs, blocks } = this;
+    const keys = keysInSlabs(slabs, blocks, (one, other) => this.compareBytes(one, other));
     this.order = yield* sortKeys(this.size, this.prefix.length, keys);
-  }
-
-  private compareToFirst(numbers: Int32Array, from: number, to: number, known: number, found: Compared): void {
-    const { slabs } = this;
-    const { differing } = found;
-    const firstBlock = this.blockOf(numbers[0]!);
-    const firstAt = placeOf(numbers[0]!);
-    const first = slabs[firstBlock[firstAt]!]!;
-    const firstStart = firstBlock[firstAt + START]!;
-    const firstLength = Math.min(firstBlock[firstAt + KEY_LENGTH]!, known + COMPARED_BYTES);
-    let { shortest, longest } = found;
-    for (let i = from; i < to; i++) {
-      const number = numbers[i]!;
-      const block = this.blockOf(number);
-      const place = placeOf(number);
-      const { bytes, view } = slabs[block[place]!]!;
-      const start = block[place + START]!;
-      const length = block[place + KEY_LENGTH]!;
-      if (length < shortest) shortest = length;
-      if (length > longest) longest = length;
-      const end = Math.min(length, firstLength);
-      let at = known;
-      let word = 0;
-      for (; at + 4 <= end; at += 4)
-        differing[word++]! |= view.getInt32(start + at) ^ first.view.getInt32(firstStart + at);
-      for (let shift = 24; at < end; at++, shift -= 8) {
-        differing[word]! |= (bytes[start + at]! ^ first.bytes[firstStart + at]!) << shift;
-      }
-    }
-    found.shortest = shortest;
-    found.longest = longest;
   }
 
   /** It must be sorted, without deletions, and is of no use afterwards. */

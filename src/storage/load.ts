@@ -7,7 +7,7 @@ import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX } from "../protocol/limits.js";
 import type { Memory } from "./copy-bytes.js";
 import { keyLength } from "./key-writer.js";
-import { LoadRun } from "./load-run.js";
+import { LoadRun, type NumberedValues } from "./load-run.js";
 import type { CommitParts, Operation } from "./operation.js";
 import { keyText, type OrderedEntries, STOP_WALK } from "./ordered-map.js";
 import type { PackedRun } from "./packed-run.js";
@@ -142,6 +142,15 @@ export class Load implements OrderedEntries<LoadWrite> {
     if (!run.addBuiltRoom(valueLength)) return false;
     this.grow(keyLength() + valueLength);
     return true;
+  }
+
+  /** As `LoadRun.addNumbered`. */
+  addNumbered(run: LoadRun, firstNumber: number, values: NumberedValues, from: number, to: number): number {
+    const end = run.addNumbered(firstNumber, values, from, to);
+    let bytes = (end - from) * (run.keyLengthOf(run.size - 1) + LOAD_WRITE_BYTES);
+    for (let i = from; i < end; i++) bytes += values.sizes[i]!;
+    this.count(bytes);
+    return end;
   }
 
   /** As `LoadRun.takeOver`; `bytes`: of the loads that it comes from. Throws 54000 past the transaction's bound. */

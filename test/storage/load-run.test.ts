@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import t from "tap";
 import { inSteps } from "../../src/storage/in-steps.js";
+import { Load } from "../../src/storage/load.js";
 import { LoadRun } from "../../src/storage/load-run.js";
 import type { Operation } from "../../src/storage/operation.js";
 import { packOperations, unpackOperations } from "../../src/storage/packed-operations.js";
@@ -142,4 +143,39 @@ t.test("sorted runs that are merged", async (t) => {
     }),
     { numRuns: tries(100) },
   );
+});
+
+t.test("numbered keys: the values go into their places, in one slab after the other, in order", async (t) => {
+  const sizes = Int32Array.from({ length: 4000 }, (_, i) => (i * 7919) % 300);
+  // One alone is longer than a slab.
+  sizes[1500] = 600_000;
+  const first = 2 ** 32 - 1000;
+  const load = new Load(0, 1e9);
+  const run = load.run(PREFIX);
+  const places = new Int32Array(sizes.length);
+  let groups = 0;
+  for (let from = 0; from < sizes.length; groups++) {
+    const end = load.addNumbered(run, first + from, { sizes, places }, from, sizes.length);
+    for (let i = from; i < end; i++) run.slab!.bytes.fill(i & 255, places[i], places[i]! + sizes[i]!);
+    from = end;
+  }
+  t.ok(groups > 3, `${groups} groups`);
+  t.equal(run.size, sizes.length);
+  t.ok(run.isInOrder);
+  const other = new Load(0, 1e9);
+  const single = other.run(PREFIX);
+  for (const [i, size] of sizes.entries()) {
+    const key = Buffer.concat([PREFIX, Buffer.alloc(8)]);
+    key.writeBigUInt64BE(BigInt(first + i), PREFIX.length);
+    other.add(single, key, Buffer.alloc(size, i & 255));
+  }
+  const bytesOf = (one: LoadRun) => Buffer.from(packOperations([...partsOfRun(one, 1000, 1e6)]));
+  t.ok(bytesOf(run).equals(bytesOf(single)));
+  t.equal(load.bytes, other.bytes);
+});
+
+t.test("numbered keys throw past the load's bound", async (t) => {
+  const load = new Load(0, 1000);
+  const values = { sizes: new Int32Array(100).fill(20), places: new Int32Array(100) };
+  t.throws(() => load.addNumbered(load.run(PREFIX), 1, values, 0, 100), /exceed/);
 });

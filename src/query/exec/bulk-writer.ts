@@ -17,6 +17,7 @@ import type { RunLog } from "../../storage/stored-run.js";
 import type { Value } from "../../values/values.js";
 import type { ChunkRecords } from "./chunk-records.js";
 import { type ExecContext, storesAhead, type UnseenTable } from "./context.js";
+import { loadKeyed, loadNumbered } from "./load-chunk.js";
 import { entryPlaces, loadEntry, loadEntryOfPart } from "./load-entry.js";
 import { type ReferencedKey, referencedKey } from "./referenced-key.js";
 import { beginRowKeyOfNumber } from "./row-numbers.js";
@@ -277,20 +278,8 @@ export class BulkWriter {
    */
   addChunk(chunk: Chunk, records: ChunkRecords, count: number, rowOf: (number: number) => readonly Value[]): void {
     const { load, rows } = this;
-    const { sizes, places } = records;
-    let begun = 0;
-    for (let i = 0; i < count; i++) {
-      this.beginRowKey(rowOf(i));
-      const size = sizes[i]!;
-      if (!load.addBuiltRoom(rows, size)) {
-        if (i > begun) records.write(chunk, begun, i, rows.slab!);
-        begun = i;
-        rows.nextSlab(size);
-        load.addBuiltRoom(rows, size);
-      }
-      places[i] = rows.valueStart(rows.size - 1);
-    }
-    records.write(chunk, begun, count, rows.slab!);
+    if (this.layout.primaryKey === null) loadNumbered(load, rows, chunk, records, count, this.nextNumber(count));
+    else loadKeyed(load, rows, chunk, records, count, (number) => this.beginRowKey(rowOf(number)));
     if (this.indexes.length === 0 && this.references.length === 0) return;
     for (let i = 0, number = rows.size - count; i < count; i++, number++) this.addEntries(rowOf(i), number);
   }
@@ -360,10 +349,15 @@ export class BulkWriter {
   }
 
   private beginRowKey(row: readonly Value[]): void {
-    const { layout, context, prefix } = this;
-    const { primaryKey, table } = layout;
+    const { prefix } = this;
+    const { primaryKey } = this.layout;
     if (primaryKey !== null) beginKey(prefix, primaryKey.columns, row, primaryKey.columnIds);
-    else beginRowKeyOfNumber(prefix, context.rowNumbers.next(context.tenantNumber, storageOf(table)));
+    else beginRowKeyOfNumber(prefix, this.nextNumber(1));
+  }
+
+  private nextNumber(rows: number): number {
+    const { rowNumbers, tenantNumber } = this.context;
+    return rowNumbers.next(tenantNumber, storageOf(this.layout.table), rows);
   }
 
   private *requireUnique(key: KeyLayout, run: LoadRun, rows: readonly number[] | null): Generator<undefined, void> {

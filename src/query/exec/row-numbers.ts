@@ -10,8 +10,8 @@ import { prefixRange, rowPrefix } from "../../storage/keys.js";
 import type { KeyRange, Transaction } from "../../storage/store.js";
 
 export interface RowNumbers {
-  /** The next unused number of a table of a tenant. */
-  next(tenantNumber: number, storageId: number): number;
+  /** The next unused number of a table of a tenant, or the first of so many. */
+  next(tenantNumber: number, storageId: number, count?: number): number;
   /** The table is new, so nobody needs to look for the rows that it has. */
   begin(tenantNumber: number, storageId: number): void;
   /** Counts from 1 again: the table has lost its primary key, and all its rows are rewritten. */
@@ -47,7 +47,7 @@ export function createRowNumbers(begin: () => Transaction): RowNumbers {
     return tables;
   };
   return {
-    next(tenantNumber, storageId) {
+    next(tenantNumber, storageId, count = 1) {
       const tables = tablesOf(tenantNumber);
       let known = tables.get(storageId);
       if (known === undefined) {
@@ -59,7 +59,9 @@ export function createRowNumbers(begin: () => Transaction): RowNumbers {
         known.number = Math.max(known.number, firstUnused(begin, rowPrefix(tenantNumber, storageId)));
         known.mayBeTaken = false;
       }
-      return known.number++;
+      const { number } = known;
+      known.number += count;
+      return number;
     },
     begin(tenantNumber, storageId) {
       const tables = tablesOf(tenantNumber);
