@@ -9,6 +9,7 @@ import { type Client, ConnectionError, TesseraError } from "../../../clients/typ
 const SILENCE_MS = 3000;
 /** What clients may meet while faults are made. 0: there was no answer, or not in time. 507: the disk is full. */
 export const PASSING = [0, 408, 409, 503, 504, 507];
+const PASSING_CODES = ["partition_unavailable", "shutting_down", "log_unavailable"];
 const PACE_ROWS = 100;
 /** For which a subscription is waited for at the end. */
 const CATCH_UP_MS = 60_000;
@@ -143,7 +144,8 @@ export class StreamReader {
   }
 }
 
-/** What clients are told to try again. */
+/** What clients are told to try again. An answer that ends early has the status with which it began. */
 export function isPassing(error: unknown): boolean {
-  return error instanceof TesseraError && PASSING.includes(error.status);
+  if (!(error instanceof TesseraError)) return false;
+  return error.status === 200 ? PASSING_CODES.includes(error.code) : PASSING.includes(error.status);
 }
