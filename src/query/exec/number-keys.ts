@@ -7,8 +7,8 @@ import type { SqlType, Value } from "../../values/values.js";
 const NUMBERS = new Set(["int2", "int4", "int8", "oid", "date", "time", "timestamp", "timestamptz"]);
 
 /**
- * Whether values of these types are numbers and never NaN, which stands for NULL here. Bigints of int8 and of
- * timestamps are not.
+ * Whether values of these types are numbers and never NaN, which stands for NULL here (but bigints of int8 and
+ * timestamps are not).
  */
 export function areNumbers(types: readonly SqlType[]): boolean {
   return types.every(({ name }) => NUMBERS.has(name));

@@ -354,18 +354,36 @@ export function localTimestamp(instant: Timestamp, timeZone: string): Timestamp 
 
 /** Instant of a wall clock reading. Throws 22008. */
 export function instantOf(local: Timestamp, timeZone: string): Timestamp {
-  return isFiniteTimestamp(local)
-    ? checkedTimestamp(addMicros(local, -offsetOfLocal(timeZone, local) * SECOND_MICROS))
-    : local;
+  return checkedTimestamp(comparedInstant(local, timeZone));
+}
+
+/** The same to be compared only: it may be outside of the range of timestamps. */
+function comparedInstant(local: Timestamp, timeZone: string): Timestamp {
+  return isFiniteTimestamp(local) ? addMicros(local, -offsetOfLocal(timeZone, local) * SECOND_MICROS) : local;
+}
+
+/** Conversions of what is compared only, which no time is out of range for. Null: there is none of its own. */
+export function comparedConversion(from: SqlType, to: SqlType): Convert | null {
+  if (to.modifier !== null) return null;
+  switch (`${from.name}>${to.name}`) {
+    case "date>timestamp":
+      return (value) => timestampAt(value as number);
+    case "date>timestamptz":
+      return (value, { timeZone }) => comparedInstant(timestampAt(value as number), timeZone);
+    case "timestamp>timestamptz":
+      return (value, { timeZone }) => comparedInstant(value as Timestamp, timeZone);
+    default:
+      return null;
+  }
 }
 
 const dayOf = (local: Timestamp) => (isFiniteTimestamp(local) ? splitTimestamp(local).days : Number(local));
 const timeOf = (local: Timestamp) => (isFiniteTimestamp(local) ? splitTimestamp(local).micros : null);
 
 /** The beginning of the day. Throws 22008. */
-export function dateToTimestamp(days: number): Timestamp {
+export function dateToTimestamp(days: number, timeZone = "UTC"): Timestamp {
   try {
-    return checkedTimestamp(timestampAt(days));
+    return instantOf(timestampAt(days), timeZone);
   } catch {
     throw sqlError("22008", "date out of range for timestamp");
   }
@@ -376,7 +394,7 @@ function timeConversion(from: string, to: string): Convert | null {
     case "date>timestamp":
       return (value) => dateToTimestamp(value as number);
     case "date>timestamptz":
-      return (value, context) => instantOf(dateToTimestamp(value as number), context.timeZone);
+      return (value, context) => dateToTimestamp(value as number, context.timeZone);
     case "timestamp>date":
       return (value) => dayOf(value as Timestamp);
     case "timestamp>time":

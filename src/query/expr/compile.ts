@@ -7,7 +7,7 @@
 import { sqlError } from "../../protocol/errors.js";
 import { compareText } from "../../values/compare-text.js";
 import type { SqlType, Value } from "../../values/values.js";
-import { conversionOf } from "./cast.js";
+import { comparedConversion, conversionOf } from "./cast.js";
 import { hashKeyOf } from "./compare.js";
 import { compileList } from "./compile-list.js";
 import type {
@@ -103,7 +103,8 @@ function compileCall(expr: CallExpr, slotOf: SlotOf): Evaluate {
   const args = expr.args.map((arg) => compileExpr(arg, slotOf));
   if (fn.lazy === true) return compileLazy(fn, args);
   if (fn.operator !== undefined && expr.args.length === 2) {
-    const fast = compileComparison(fn.operator, expr.args as [Expr, Expr], args as [Evaluate, Evaluate]);
+    const operands = expr.args as [Expr, Expr];
+    const fast = compileComparison(fn.operator, operands, compiledOperands(operands, args, slotOf));
     if (fast !== null) return fast;
   }
   const apply = takesLargeValues(fn) && fn.nanosPerUnit !== 0 ? measured(fn) : fn.apply;
@@ -215,6 +216,19 @@ function compileComparison(
   }
   if (PLAIN_TEXT.has(left.type.name) && PLAIN_TEXT.has(right.type.name)) return compareStrings(operator, a, b);
   return null;
+}
+
+/** Of a comparison: times that are cast for it may be out of the range of timestamps. */
+function compiledOperands(operands: readonly Expr[], args: readonly Evaluate[], slotOf: SlotOf) {
+  return operands.map((operand, i) => {
+    const convert = operand.kind === "cast" ? comparedConversion(operand.input.type, operand.type) : null;
+    if (convert === null) return args[i]!;
+    const input = compileExpr((operand as CastExpr).input, slotOf);
+    return (batch: Batch, row: number, context: EvalContext) => {
+      const value = input(batch, row, context);
+      return value === null ? null : convert(value, context);
+    };
+  }) as [Evaluate, Evaluate];
 }
 
 const isTimestamp = (type: SqlType) => type.name === "timestamp" || type.name === "timestamptz";

@@ -289,16 +289,17 @@ const SECONDS_TO_2000 = 946_684_800;
 
 function fromSeconds(seconds: number): Timestamp {
   if (Number.isNaN(seconds)) throw sqlError("22008", "timestamp cannot be NaN");
-  const micros = roundHalfEven((seconds - SECONDS_TO_2000) * SECOND_MICROS);
   if (!Number.isFinite(seconds)) return seconds;
+  const micros = roundHalfEven((seconds - SECONDS_TO_2000) * SECOND_MICROS);
   const timestamp = Number.isFinite(micros) ? addMicros(SECONDS_TO_2000 * SECOND_MICROS, micros) : Number.NaN;
   return inRange(timestamp, `"${Number(seconds.toPrecision(6)).toExponential()}"`);
 }
 
 /** make_interval(years, months, weeks, days, hours, mins, secs); later ones may be left out. */
 function intervalOf(years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0): Interval {
-  const micros = minutes * MINUTE_MICROS + roundHalfEven(seconds * SECOND_MICROS);
-  return makeInterval(years * 12 + months, weeks * 7 + days, plusMicros(hours * HOUR_MICROS, micros));
+  const rest = minutes * MINUTE_MICROS + roundHalfEven(seconds * SECOND_MICROS);
+  const micros = Number.isFinite(rest) ? plusMicros(hours * HOUR_MICROS, rest) : Number.NaN;
+  return makeInterval(years * 12 + months, weeks * 7 + days, micros);
 }
 
 const INTERVAL_PARTS: readonly SqlType[] = [INT4, INT4, INT4, INT4, INT4, INT4, FLOAT8];
