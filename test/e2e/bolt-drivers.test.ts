@@ -1,6 +1,6 @@
 /** Neo4j's driver against the server: values, transactions that are run again, streams, WebSockets. */
 import { once } from "node:events";
-import neo4j, { type Driver, type Session, type Transaction } from "neo4j-driver";
+import neo4j, { type Driver, type Plan, type ProfiledPlan, type Session, type Transaction } from "neo4j-driver";
 import { lastValueFrom, toArray } from "rxjs";
 import t from "tap";
 import { createWebSocketStream, WebSocket } from "ws";
@@ -159,16 +159,45 @@ t.test("a summary tells what was done", async (t) => {
   t.match(none.gqlStatusObjects[0], { gqlStatus: "02000" });
   const explained = await driver.executeQuery("EXPLAIN MATCH (n:Sum) WHERE n.a = 1 RETURN n.a");
   t.same([explained.records.length, explained.summary.hasPlan(), explained.summary.hasProfile()], [0, true, false]);
-  const { plan } = explained.summary;
-  t.match(plan, { operatorType: "ProduceResults", identifiers: ["n.a"], arguments: { runtime: String } });
-  const top = plan === false ? undefined : plan.children[0];
-  t.match(top, { operatorType: String, children: Array });
-  t.type(top?.arguments["EstimatedRows"], "number", "a float: Neo4j Browser computes with it");
+  t.match(explained.summary.plan, {
+    operatorType: "ProduceResults",
+    identifiers: ["n.a"],
+    arguments: { runtime: String },
+  });
   const profiled = await driver.executeQuery("PROFILE MATCH (n:Sum) RETURN n.a AS a");
   t.same([profiled.records.length, profiled.keys, profiled.summary.hasProfile()], [2, ["a"], true]);
   t.match(profiled.summary.profile, { operatorType: "ProduceResults", identifiers: ["a"], rows: 2 });
   const named = await driver.executeQuery("RETURN 1 AS one", {}, { database: "neo4j" });
   t.equal(named.summary.database.name, "neo4j", "as the client calls it");
+});
+
+t.test("plans are as Neo4j Browser and cypher-shell show them", async (t) => {
+  await driver.executeQuery("UNWIND range(1, 3) AS i CREATE (:Planned {i: i})-[:T]->(:Planned)");
+  const operators = (plan: Plan | ProfiledPlan): (Plan | ProfiledPlan)[] => [plan, ...plan.children.flatMap(operators)];
+  const three = "MATCH (a:Planned) WHERE EXISTS { (a)-->() } AND COUNT { (a)--() } > 0 AND a.i IN [1, 2, 3] RETURN a.i";
+  const values = "UNWIND [] AS x RETURN x UNION ALL RETURN 1 AS x UNION ALL RETURN 2 AS x";
+  for (const text of [three, values, "CREATE (:Planned)", "MATCH (a)-[:T*1..3]->(b) RETURN count(*)"]) {
+    const { plan } = (await driver.executeQuery(`EXPLAIN ${text}`)).summary;
+    const { profile } = (await driver.executeQuery(`PROFILE ${text}`)).summary;
+    if (plan === false || profile === false) return t.fail("no plan");
+    t.equal(plan.arguments["version"], "5");
+    for (const operator of [...operators(plan), ...operators(profile)]) {
+      t.ok(operator.children.length <= 2, "cypher-shell refuses more");
+      t.type(operator.arguments["Details"], "string");
+      t.type(operator.arguments["EstimatedRows"], "number", "a float: Neo4j Browser computes with it");
+    }
+    for (const operator of operators(profile)) {
+      const { Rows, Time, DbHits } = operator.arguments as Record<string, unknown>;
+      t.ok([Rows, Time, DbHits].every(neo4j.isInt), "whole numbers: cypher-shell refuses others");
+    }
+    t.ok(operators(plan).every((operator) => operator.arguments["Rows"] === undefined));
+  }
+  const { profile } = (await driver.executeQuery(`PROFILE ${three}`)).summary;
+  const found = profile === false ? [] : operators(profile);
+  t.ok(found.some(({ arguments: { Details } }) => /Alias: a\b.*Planned/.test(String(Details))));
+  t.ok(found.some(({ operatorType }) => operatorType === "Inputs"));
+  t.ok(found.every((each) => String((each as ProfiledPlan).rows) === String(each.arguments["Rows"])));
+  await driver.executeQuery("MATCH (n:Planned) DETACH DELETE n");
 });
 
 t.test("bytes are properties", async (t) => {

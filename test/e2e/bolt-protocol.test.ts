@@ -376,6 +376,9 @@ t.test("transactions are listed, and ended from outside", async (t) => {
     ["watched-boss", "default", "Running", {}, listed],
     ["watched-user", "default", "Running", { job: "nightly" }, ""],
   ]);
+  t.same(await own.rows("RETURN $secret", { secret: 1 }), [[1]]);
+  const pulled = "SHOW TRANSACTIONS YIELD username AS u, parameters AS p WHERE u = 'watched-user' RETURN p";
+  t.same(await bosses.rows(pulled), [[{}]], "of what runs, not of what is done");
   t.same(await own.rows("CALL tx.setMetaData({job: 'daily', at: 5})"), []);
   t.same(await own.rows("CALL tx.getMetaData()"), [[{ job: "daily", at: 5 }]]);
   t.same(await bosses.rows("SHOW TRANSACTIONS YIELD metaData AS m WHERE m.at = 5 RETURN m.job"), [["daily"]]);
@@ -427,12 +430,13 @@ t.test("transactions are listed, and ended from outside", async (t) => {
   await own.ask(reset);
   t.same(await own.rows("MATCH (n:Held) RETURN n.by"), [["boss"]]);
 
-  own.send(run(ENDLESS), pull());
+  own.send(run(ENDLESS, { job: { of: [1, "x"] } }), pull());
   t.equal((await own.receive())!.kind, "success");
   const ending = (await bosses.rows(
-    "SHOW TRANSACTIONS YIELD transactionId AS id, currentQuery AS q WHERE q = $q RETURN id",
+    "SHOW TRANSACTIONS YIELD transactionId AS id, currentQuery AS q, parameters AS p WHERE q = $q RETURN id, p",
     { q: ENDLESS },
-  )) as [[string]];
+  )) as [[string, unknown]];
+  t.same(ending[0]![1], { job: { of: [1, "x"] } });
   const combined = `SHOW TRANSACTIONS YIELD * WHERE currentQuery = $q AND username = 'watched-user'
     TERMINATE TRANSACTIONS transactionId YIELD transactionId AS id, message`;
   t.match(await bosses.rows(`${combined} RETURN id, username, message`, { q: ENDLESS }), [

@@ -37,6 +37,8 @@ const ROUTES_SECONDS = 300;
 /** Answers of earlier messages wait no longer than that for the one that is worked on. */
 const HELD_MS = 20;
 /** What the session wants of the gateway. */
+const NONE: OpenTransaction["parameters"] = new Map();
+
 const CLOSES = "closes";
 const LOGGED_OFF = "logged off";
 /** Before how many messages are left, and the branch where a session is to be opened for them. */
@@ -231,7 +233,8 @@ export class BoltSession implements RowSink {
     this.client.begin(this.timeoutMs());
     const graph = options === null ? this.graph : graphHere(this.client.request, options.database);
     if (options !== null) this.opens(graph, options);
-    if (this.open !== null) Object.assign(this.open, { queries: this.open.queries + 1, queryMs: Date.now() });
+    const queries = (this.open?.queries ?? 0) + 1;
+    if (this.open !== null) Object.assign(this.open, { queries, queryMs: Date.now(), parameters });
     const notifications = options?.notifications ?? this.notifications;
     const began = { text, parameters, graph, database: this.databaseName(graph, options?.database), notifications };
     this.succeed(await this.statements.run(began, options));
@@ -246,8 +249,14 @@ export class BoltSession implements RowSink {
     if (!isInteger(qid)) throw malformed('"qid" has to be an integer');
     this.client.begin(this.timeoutMs());
     const facts = await this.statements.pull(qid, n === -1 ? Number.MAX_SAFE_INTEGER : n, sink);
-    if (!this.isOpen && !this.statements.hasOpen) this.open = null;
+    if (!this.statements.hasOpen) this.rests();
     this.succeed(facts);
+  }
+
+  /** All rows are pulled. */
+  private rests(): void {
+    if (!this.isOpen) this.open = null;
+    else if (this.open !== null) this.open.parameters = NONE;
   }
 
   // Transactions
@@ -279,7 +288,8 @@ export class BoltSession implements RowSink {
 
   private opens(graph: string, { metadata }: TransactionOptions): void {
     const count = ++this.transactions;
-    this.open = { count, graph, metadata, startedMs: Date.now(), queries: 0, queryMs: null, isTerminated: false };
+    const begun = { count, graph, metadata, startedMs: Date.now() };
+    this.open = { ...begun, queries: 0, queryMs: null, parameters: NONE, isTerminated: false };
   }
 
   get hasResults(): boolean {

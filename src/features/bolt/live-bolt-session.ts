@@ -14,6 +14,8 @@ export interface OpenTransaction {
   /** How many statements were sent in it, and when the last one came. */
   queries: number;
   queryMs: number | null;
+  /** Of the statement whose rows are not all pulled yet. */
+  parameters: VariantMap;
   /** It was ended from outside. */
   isTerminated: boolean;
 }
@@ -86,11 +88,12 @@ export class LiveBoltSession implements LiveSession {
     const { bolt } = this;
     const { open } = bolt;
     if (open === null || (open.isTerminated && !bolt.client.isAtWork)) return null;
-    const { graph, metadata, queries } = open;
+    const { graph, metadata, parameters, queries } = open;
     return {
       id: `${graph}-transaction-${this.number}-${open.count}`,
       database: graph,
       metadata,
+      parameters,
       query: queries,
       status: open.isTerminated ? "Terminated" : bolt.client.waitsFor === null ? "Running" : "Blocked",
       terminate: () => bolt.terminate(),

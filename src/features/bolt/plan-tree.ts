@@ -1,4 +1,4 @@
-/** EXPLAIN's JSON as drivers read plans: operators with arguments and children. */
+/** EXPLAIN's JSON as drivers read plans, with the arguments that Neo4j Browser and cypher-shell show. */
 import { PackFloat, type PackValue } from "../../protocol/bolt/pack-writer.js";
 
 interface Node {
@@ -23,59 +23,71 @@ export function isProfiled(json: string): boolean {
  * Under the operator with which each plan of Neo4j's ends, which tools look for. `columns`: the names of the result's.
  */
 export function planTree(json: string, columns: readonly string[]): PackValue {
-  const isRun = isProfiled(json);
-  const { args, identifiers: _, children: __, ...measured } = treeOf(read(json).Plan, isRun);
-  const { EstimatedRows, Rows, Time } = args;
-  return {
-    ...measured,
-    operatorType: "ProduceResults",
-    identifiers: columns,
-    args: {
-      planner: "TESSERA",
-      runtime: "TESSERA",
-      Details: columns.join(", "),
-      EstimatedRows,
-      ...(isRun && { Rows, Time, DbHits: 0 }),
-    },
-    children: [treeOf(read(json).Plan, isRun)],
-  };
+  const last = operatorOf(read(json).Plan, isProfiled(json));
+  const top = { ...last, type: "ProduceResults", details: columns.join(", "), inputs: [last] };
+  // `version`: the language's.
+  return packed(top, columns, { version: "5", planner: "TESSERA", runtime: "TESSERA" });
 }
 
-interface Tree {
-  readonly [key: string]: PackValue | undefined;
-  readonly args: { readonly [name: string]: PackValue };
+interface Operator {
+  readonly type: string;
+  readonly details: string;
+  /** Rows, by the planner; null: the client may not know. */
+  readonly estimate: number | null;
+  /** With the operators below, in nanoseconds; null: it did not run. */
+  readonly run: { readonly rows: number; readonly time: number } | null;
+  readonly inputs: readonly Operator[];
 }
 
-/** Names of ours, and what drivers and Neo4j Browser call the same. */
-const ARGUMENTS: Readonly<Record<string, string>> = {
-  "Plan Rows": "EstimatedRows",
-  "Actual Rows": "Rows",
-  "Actual Total Time": "Time",
-};
 const MEGA = 1_000_000;
 
-function treeOf({ "Node Type": operatorType, Plans: plans = [], ...properties }: Node, isRun: boolean): Tree {
-  const args: Record<string, PackValue> = {};
-  for (const [name, value] of Object.entries(properties)) {
-    const isEstimate = name === "Plan Rows" && typeof value === "number";
-    args[ARGUMENTS[name] ?? name] = isEstimate ? new PackFloat(value) : (value as PackValue);
-  }
-  const loops = Number(properties["Actual Loops"] ?? 0);
-  const rows = Math.round(Number(properties["Actual Rows"] ?? 0) * loops);
-  const measured = {
-    rows,
-    // Nothing here counts reads of single records.
-    dbHits: 0,
-    pageCacheHits: 0,
-    pageCacheMisses: 0,
-    pageCacheHitRatio: 0,
-    time: Math.round(Number(properties["Actual Total Time"] ?? 0) * loops * MEGA),
-  };
+/** What tools have columns for. All else that is known of an operator is in its details. */
+const MEASURED = new Set(["Plan Rows", "Actual Rows", "Actual Loops", "Actual Total Time"]);
+
+function operatorOf({ "Node Type": type, Plans: plans = [], ...properties }: Node, isRun: boolean): Operator {
+  const numberOf = (name: string) => Number(properties[name] ?? 0);
+  const loops = numberOf("Actual Loops");
+  const details = Object.entries(properties).filter(([name]) => !MEASURED.has(name));
   return {
-    operatorType,
-    identifiers: [],
-    args: isRun ? { ...args, Rows: rows, DbHits: 0 } : args,
-    children: plans.map((child) => treeOf(child, isRun)),
-    ...(isRun && measured),
+    type,
+    details: details.map(([name, value]) => `${name}: ${value}`).join(", "),
+    estimate: properties["Plan Rows"] === undefined ? null : numberOf("Plan Rows"),
+    run: isRun
+      ? {
+          rows: Math.round(numberOf("Actual Rows") * loops),
+          time: Math.round(numberOf("Actual Total Time") * loops * MEGA),
+        }
+      : null,
+    inputs: inPairs(plans.map((plan) => operatorOf(plan, isRun))),
+  };
+}
+
+/** Plans of Neo4j's have two inputs at most, and cypher-shell refuses more: an operator between holds what is over. */
+function inPairs(inputs: readonly Operator[]): readonly Operator[] {
+  if (inputs.length <= 2) return inputs;
+  const [first, ...more] = inputs as readonly [Operator, ...Operator[]];
+  const total = (amountOf: (each: Operator) => number | undefined | null) =>
+    more.reduce((sum, each) => sum + (amountOf(each) ?? 0), 0);
+  const estimate = first.estimate === null ? null : total((each) => each.estimate);
+  const run =
+    first.run === null ? null : { rows: total((each) => each.run?.rows), time: total((each) => each.run?.time) };
+  const between = { type: "Inputs", details: "", estimate, run };
+  return [first, { ...between, inputs: inPairs(more) }];
+}
+
+interface PackedArguments {
+  readonly [name: string]: PackValue;
+}
+
+function packed(operator: Operator, identifiers: readonly string[] = [], more: PackedArguments = {}): PackValue {
+  const { type, details, estimate, run, inputs } = operator;
+  const known = { ...more, Details: details, ...(estimate !== null && { EstimatedRows: new PackFloat(estimate) }) };
+  return {
+    operatorType: type,
+    identifiers,
+    args: run === null ? known : { ...known, Rows: run.rows, Time: run.time, DbHits: 0 },
+    children: inputs.map((input) => packed(input)),
+    // Nothing here counts reads of single records or pages.
+    ...(run !== null && { ...run, dbHits: 0, pageCacheHits: 0, pageCacheMisses: 0, pageCacheHitRatio: 0 }),
   };
 }

@@ -52,6 +52,7 @@ const COLUMNS: readonly (readonly [ProcedureField, (running: Running) => Variant
   [{ name: "elapsedTime", type: TEMPORAL }, ({ session }) => since(session.transactionMicros)],
   [onDemand(text("protocol")), ({ session }) => session.protocol],
   [onDemand({ name: "metaData", type: MAP }), ({ transaction }) => transaction.metadata],
+  [onDemand({ name: "parameters", type: MAP }), ({ transaction }) => transaction.parameters],
   [onDemand(text("currentQueryStartTime")), ({ session }) => ofQuery(session, time)],
   [onDemand({ name: "currentQueryElapsedTime", type: TEMPORAL }), ({ session }) => ofQuery(session, since)],
 ];

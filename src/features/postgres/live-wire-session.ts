@@ -72,6 +72,7 @@ export class LiveWireSession implements LiveSession {
       id: `${database}-transaction-${wire.number}-${transactionMicros}`,
       database,
       metadata: new Map(),
+      parameters: new Map(),
       query: this.statementMicros ?? 0,
       status: wire.client.waitsFor === null ? "Running" : "Blocked",
       terminate: () => wire.terminate(),

@@ -48,6 +48,8 @@ export interface LiveTransaction {
   readonly database: string;
   /** What the client has said about it. */
   readonly metadata: VariantMap;
+  /** Of the statement that runs, as far as its protocol names them. */
+  readonly parameters: VariantMap;
   /** Tells the statement that runs from others of the transaction. */
   readonly query: number;
   readonly status: "Running" | "Blocked" | "Terminated";
