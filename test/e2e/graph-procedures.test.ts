@@ -128,6 +128,27 @@ t.test("what libraries ask of APOC about a graph", async (t) => {
   ]);
 });
 
+t.test(":sysinfo of clients asks for metrics, many of which there are none of", async (t) => {
+  const [[nodes, relationships, types]] = await rows(
+    "RETURN COUNT { (n) }, COUNT { ()-[r]->() }, COUNT { MATCH ()-[r]->() RETURN DISTINCT type(r) }",
+  );
+  const asked = (metric: string, from = "neo4j.metrics:name=neo4j.database.default.") =>
+    rows(`CALL dbms.queryJmx("${from}${metric}") YIELD name, attributes RETURN name, attributes.Value.value`);
+  const start = "neo4j.metrics:name=neo4j.";
+  t.same(await asked("ids_in_use.node"), [[`${start}database.default.ids_in_use.node`, nodes]]);
+  t.same(await asked("ids_in_use.relationship", `${start}default.`), [
+    [`${start}default.ids_in_use.relationship`, relationships],
+  ]);
+  t.same(await asked("store.size.total"), []);
+  t.same(await asked("ids_in_use.node", `${start}database.other.`), []);
+  const all = `UNWIND ['node', 'page', 'relationship_type', null] AS m CALL dbms.queryJmx('${start}default.ids_in_use.' + m)
+    YIELD attributes RETURN m, attributes.Value.value`;
+  t.same(await rows(all), [
+    ["node", nodes],
+    ["relationship_type", types],
+  ]);
+});
+
 t.test("db.stats counts the graph, and collects no statements", async (t) => {
   const [[section, data]] = await rows("CALL db.stats.retrieve('graph counts')");
   t.equal(section, "GRAPH COUNTS");

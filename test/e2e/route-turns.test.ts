@@ -171,6 +171,7 @@ const CALLS: Readonly<Record<string, string>> = {
   "db.stats.collect": "CALL db.stats.collect('QUERIES')",
   "db.stats.retrieve": "CALL db.stats.retrieve('GRAPH COUNTS')",
   "db.stats.stop": "CALL db.stats.stop('QUERIES')",
+  "dbms.queryJmx": "CALL dbms.queryJmx('neo4j.metrics:name=neo4j.default.ids_in_use.node')",
   "load.csv": "CALL load.csv('file:///large.csv', false, ',') YIELD row RETURN count(*)",
   "apoc.create.addLabels":
     "MATCH (p:Part) WITH collect(p) AS parts CALL apoc.create.addLabels(parts, ['Again']) YIELD node RETURN count(*)",

@@ -373,7 +373,8 @@ export const BESIDE_KINDS: readonly Asked[] = [
   "CALL db.labels()",
   "MATCH (n) CALL apoc.neighbors.byhop.count(n, '>', 2) YIELD value RETURN value",
   "CALL db.stats.retrieve('GRAPH COUNTS')",
-  "SHOW TRANSACTIONS",
+  "CALL dbms.queryJmx('neo4j.metrics:name=neo4j.default.ids_in_use.relationship_type')",
+  "SHOW TRANSACTIONS YIELD *",
   "SHOW TRANSACTIONS YIELD transactionId AS id WHERE id = 'x' TERMINATE TRANSACTIONS id YIELD message",
 ];
 

@@ -1,6 +1,7 @@
 /**
  * `db.stats.…` of Neo4j: `retrieve` counts what the graph holds now, by queries of Cypher. Statements are not
  * collected: `status` says idle, `stop` and `clear` have nothing to do, `collect` says where slow ones are logged.
+ * `dbms.queryJmx` gives the same counts to `:sysinfo` of Neo4j Browser and cypher-shell.
  */
 import { DbError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
@@ -38,6 +39,15 @@ const TOKENS = `RETURN 'TOKENS' AS section, {
   labels: COLLECT { CALL db.labels() YIELD label RETURN label ORDER BY label },
   relationshipTypes: COLLECT { CALL db.relationshipTypes() YIELD relationshipType AS t RETURN t ORDER BY t },
   propertyKeys: COLLECT { CALL db.propertyKeys() YIELD propertyKey AS k RETURN k ORDER BY k }} AS data`;
+
+/** By the names of Neo4j's metrics; it begins with `wanted` and `graph`. */
+const BEANS = `UNWIND ['node', 'relationship', 'relationship_type'] AS counted
+  WITH counted, wanted, graph, 'neo4j.metrics:name=neo4j.' AS start, graph + '.ids_in_use.' + counted AS metric
+  WHERE wanted IN [start + metric, start + 'database.' + metric]
+  RETURN wanted AS name, 'How many there are in the graph' AS description, {Value: {description: 'Value',
+    value: CASE counted WHEN 'node' THEN COUNT { MATCH (n) RETURN n }
+      WHEN 'relationship' THEN COUNT { MATCH ()-[r]->() RETURN r }
+      ELSE COUNT { CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType } END}} AS attributes`;
 
 const NOTHING_COLLECTED =
   "Statements are not collected: the server logs those that take longer than query.slow_ms, and SHOW TRANSACTIONS lists those that run.";
@@ -96,6 +106,22 @@ export const STATS_PROCEDURES: readonly Procedure[] = [
     rows: ([section], statement) => {
       sectionIn(section!, [QUERIES], statement);
       throw new DbError("not_supported", NOTHING_COLLECTED);
+    },
+  },
+  {
+    name: "dbms.queryJmx",
+    description: "The metrics of Neo4j that there is something for: how many nodes, relationships and types there are.",
+    inputs: [{ ...text("query"), optional: false }],
+    outputs: [text("name"), text("description"), { name: "attributes", type: MAP }],
+    rows: ([wanted], statement) => {
+      const graph = textConst(statement.graph.name);
+      return statement.query(
+        BEANS,
+        new Map<string, Expr>([
+          ["wanted", wanted!],
+          ["graph", graph],
+        ]),
+      );
     },
   },
   done("db.stats.stop", "Says that nothing is being collected.", "Collector is idle, no collection ongoing."),
