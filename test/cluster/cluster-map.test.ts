@@ -1,19 +1,25 @@
 /** Views of a cluster in etcd: each reads what has changed, and is the same as one that reads all. */
 import { setTimeout as sleep } from "node:timers/promises";
-import t from "tap";
+import t, { type Test } from "tap";
 import { ClusterMap } from "../../src/cluster/cluster-map.js";
 import { EtcdClient } from "../../src/cluster/etcd-client.js";
 import { EtcdLogService } from "../../src/cluster/etcd-log-service.js";
 import { SeededRandom } from "../simulation/seeded-random.js";
 import { EtcdMember, NO_ETCD } from "./etcd.js";
 
-t.test("views follow changes and deletions", { skip: NO_ETCD }, async (t) => {
+/** A view of a new member of etcd, and what writes there. */
+async function mapOf(t: Test): Promise<{ endpoints: string[]; service: EtcdLogService; map: ClusterMap }> {
   const etcd = await EtcdMember.start();
   t.teardown(() => etcd.end());
   const endpoints = [etcd.endpoint];
   const service = new EtcdLogService({ endpoints, installation: "test" });
   const map = new ClusterMap(endpoints, "test");
   t.teardown(() => Promise.all([service.close(), map.close()]));
+  return { endpoints, service, map };
+}
+
+t.test("views follow changes and deletions", { skip: NO_ETCD }, async (t) => {
+  const { endpoints, service, map } = await mapOf(t);
   const whole = async (): Promise<unknown> => {
     const fresh = new ClusterMap(endpoints, "test");
     const view = await fresh.view();
@@ -53,12 +59,7 @@ t.test("views follow changes and deletions", { skip: NO_ETCD }, async (t) => {
 });
 
 t.test("a view is one question where little has changed", { skip: NO_ETCD }, async (t) => {
-  const etcd = await EtcdMember.start();
-  t.teardown(() => etcd.end());
-  const endpoints = [etcd.endpoint];
-  const service = new EtcdLogService({ endpoints, installation: "test" });
-  const map = new ClusterMap(endpoints, "test");
-  t.teardown(() => Promise.all([service.close(), map.close()]));
+  const { service, map } = await mapOf(t);
   const report = (node: string, count: number, sequence: number) =>
     service.report(node, new Map(Array.from({ length: count }, (_, partition) => [partition, sequence])));
   const durable = async () => (await map.view()).durable;

@@ -5,6 +5,7 @@ import type { Kernel } from "./kernel.js";
 import type { WantedKeys } from "./key-set.js";
 import { answersKernel, computedKernel, pairKernel } from "./row-kernels.js";
 import type { Conjunct } from "./segment-scan-program.js";
+import { containing } from "./text-kernels.js";
 import { addTest, entriesKernel, type NumberTest, numberKernel } from "./vector-filter.js";
 
 export interface SegmentFilter {
@@ -37,6 +38,9 @@ export function segmentFilterOf(
     if (kernel !== null) {
       kernels.push(kernel);
       continue;
+    }
+    if (test?.parts != null && vector?.kind === "encoded") {
+      for (const part of test.parts(context)) kernels.push(containing(vector.payloads, part, false));
     }
     const number = test !== null && vector?.kind === "number" ? (test.bounds?.(vector, context) ?? null) : null;
     if (number === null) {

@@ -11,6 +11,7 @@ import type { CallExpr, ColumnId, EvalContext, Evaluate, Expr } from "../../expr
 import { columnsOf, inputsOf } from "../../expr/walk.js";
 import { EMPTY_ROW, NO_SLOTS } from "../slots.js";
 import type { Column, DictionaryColumn, NumberColumn } from "./column.js";
+import { type DocumentParts, documentPartsOf } from "./document-filter.js";
 import { EncodedDictionary } from "./encoded-column.js";
 import type { Kernel } from "./kernel.js";
 import { type TextTest, textTestOf } from "./text-filter.js";
@@ -24,6 +25,8 @@ export interface VectorTest {
   readonly entries: Predicate | null;
   /** Against a column of texts. Null: by the predicate only. */
   readonly texts: TextTest | null;
+  /** What documents contain that pass; the predicate is asked of these. Null: they may contain anything. */
+  readonly parts: DocumentParts | null;
 }
 
 /** What a column of numbers is tested for. */
@@ -44,7 +47,9 @@ export function vectorTestOf(expr: Expr): VectorTest | null {
   const bounds = boundsOf(expr);
   const entries = isSafe(expr) ? compilePredicate(expr, () => 0) : null;
   const texts = textTestOf(expr);
-  return bounds === null && entries === null && texts === null ? null : { column, bounds, entries, texts };
+  const parts = documentPartsOf(expr);
+  const test = { column, bounds, entries, texts, parts };
+  return bounds === null && entries === null && texts === null && parts === null ? null : test;
 }
 
 /** True for tests that cannot fail on any value, so that they may be made of entries that no row needs. */
