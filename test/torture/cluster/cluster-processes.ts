@@ -29,7 +29,7 @@ const ETCD_MEMBERS = 3;
 const CLIENT_MS = 4000;
 const LOG_END = 2000;
 const SAID = [
-  ["cluster", "/v1/admin/cluster"],
+  ["cluster", "/admin/cluster"],
   ["metrics", "/metrics"],
 ] as const;
 /** More than storage.free_bytes_min and what a node keeps. */
