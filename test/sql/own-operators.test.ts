@@ -157,3 +157,13 @@ t.test("a cast does not change what an index holds", async (t) => {
     ["select s, m::text from p", ["ok|loud"]],
   ]);
 });
+
+t.test("an extension's operators are found in the schema that scripts put it in", async (t) => {
+  await checkStatements(t, [
+    ["select round(('[1,2]'::vector OPERATOR(public.<->) '[1,4]')::numeric, 1)", ["2.0"]],
+    ["select round(('[1,0]'::vector(2) OPERATOR(public.<=>) '[1,0]')::numeric, 1)", ["0.0"]],
+    ["select 'word' OPERATOR(public.%) 'words', 'a=>1'::hstore OPERATOR(public.->) 'a'", ["true|1"]],
+    ["select 1 OPERATOR(public.+) 2", "42883 operator does not exist: integer public.+ integer"],
+    ["select 5 OPERATOR(public.%) 2", "42883 operator does not exist: integer public.% integer"],
+  ]);
+});

@@ -3,12 +3,13 @@
  * compete with them by PostgreSQL's rules (chapter 10.2). Called by bind-comparison.ts.
  */
 
+import { AVAILABLE_EXTENSIONS } from "../../catalog/extension.js";
 import { referredId } from "../../catalog/object-reference.js";
 import type { OperatorDef } from "../../catalog/operator.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { type Candidate, resolveFunction, resolveOperatorAmong } from "../../query/expr/resolve.js";
-import { displayName } from "../../query/expr/types.js";
+import { baseType, displayName } from "../../query/expr/types.js";
 import type { SqlType } from "../../values/values.js";
 import type { OperatorNode, QuantifiedNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
@@ -79,7 +80,7 @@ function meantBy(node: Named, operands: readonly (Expr | SqlType)[], binding: Bi
   const among = node.schema === undefined ? "with the system's" : "alone";
   const found = resolveOperatorAmong(node.name, types, own, among, node.position);
   if (found === null) {
-    if (node.schema === undefined) return null;
+    if (node.schema === undefined || isOfExtension(node.name, given)) return null;
     const spelled = types.map(displayName);
     const name = `${node.schema}.${node.name}`;
     const call = spelled.length === 1 ? `${name} ${spelled[0]}` : spelled.join(` ${name} `);
@@ -92,6 +93,30 @@ function meantBy(node: Named, operands: readonly (Expr | SqlType)[], binding: Bi
   }
   binding.noted.named.set(node, operator.id);
   return { operator, computes, argTypes: found.argTypes };
+}
+
+const EXTENSION_TYPES: ReadonlySet<string> = new Set(
+  [...AVAILABLE_EXTENSIONS.values()].flatMap(({ types = [] }) => types),
+);
+/** Of pg_trgm, between texts. */
+const TRIGRAM_OPERATORS: ReadonlySet<string> = new Set([
+  "%",
+  "<%",
+  "%>",
+  "<<%",
+  "%>>",
+  "<->",
+  "<<->",
+  "<->>",
+  "<<<->",
+  "<->>>",
+]);
+const TEXTS: ReadonlySet<string> = new Set(["text", "varchar", "unknown"]);
+
+/** Extensions are in whatever schema scripts think that they put them, though their operators are the system's here. */
+function isOfExtension(name: string, types: readonly SqlType[]): boolean {
+  if (types.some((type) => EXTENSION_TYPES.has(baseType(type).name))) return true;
+  return TRIGRAM_OPERATORS.has(name) && types.every((type) => TEXTS.has(baseType(type).name));
 }
 
 /** Those that the name may mean, of earlier schemas of the search path first; null: only the system's. */
