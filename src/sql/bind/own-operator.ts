@@ -8,6 +8,7 @@ import { referredId } from "../../catalog/object-reference.js";
 import type { OperatorDef } from "../../catalog/operator.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
+import { TRIGRAM_OPERATORS } from "../../query/expr/functions/trigrams.js";
 import { type Candidate, resolveFunction, resolveOperatorAmong } from "../../query/expr/resolve.js";
 import { baseType, displayName } from "../../query/expr/types.js";
 import type { SqlType } from "../../values/values.js";
@@ -98,25 +99,14 @@ function meantBy(node: Named, operands: readonly (Expr | SqlType)[], binding: Bi
 const EXTENSION_TYPES: ReadonlySet<string> = new Set(
   [...AVAILABLE_EXTENSIONS.values()].flatMap(({ types = [] }) => types),
 );
-/** Of pg_trgm, between texts. */
-const TRIGRAM_OPERATORS: ReadonlySet<string> = new Set([
-  "%",
-  "<%",
-  "%>",
-  "<<%",
-  "%>>",
-  "<->",
-  "<<->",
-  "<->>",
-  "<<<->",
-  "<->>>",
-]);
+/** Between texts. */
+const TRIGRAM_SYMBOLS: ReadonlySet<string> = new Set(TRIGRAM_OPERATORS.map(({ operator }) => operator!));
 const TEXTS: ReadonlySet<string> = new Set(["text", "varchar", "unknown"]);
 
-/** Extensions are in whatever schema scripts think that they put them, though their operators are the system's here. */
+/** An extension's operators are the system's here: a script finds them in whatever schema it put the extension. */
 function isOfExtension(name: string, types: readonly SqlType[]): boolean {
   if (types.some((type) => EXTENSION_TYPES.has(baseType(type).name))) return true;
-  return TRIGRAM_OPERATORS.has(name) && types.every((type) => TEXTS.has(baseType(type).name));
+  return TRIGRAM_SYMBOLS.has(name) && types.every((type) => TEXTS.has(baseType(type).name));
 }
 
 /** Those that the name may mean, of earlier schemas of the search path first; null: only the system's. */
