@@ -44,7 +44,8 @@ const alike = (text: string): string =>
     .replaceAll(/alpha|omega/g, "tenant")
     // Of the administrator, who has imported a recipe.
     .replaceAll(/"\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}"/g, "a user's id")
-    .replaceAll(/default-transaction-\d+-\d+(?:-\d+)?|bolt-\d+/g, "a number")
+    .replaceAll(/(?:default|tenant)-transaction-\d+-\d+(?:-\d+)?|(?:bolt|postgresql)-\d+/g, "a number")
+    .replaceAll(/"PT[\d.]+S"/g, '"a duration"')
     .replaceAll(
       /(?:actual time=|Execution Time: |Planning Time: |"(?:Actual [\w ]*Time|Execution Time|Planning Time)": )[\d.]+(?:\.\.[\d.]+)?/g,
       "",
