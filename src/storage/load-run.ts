@@ -7,6 +7,7 @@ import { allocateMemory, copyBytes, type Memory, memoryOf } from "./copy-bytes.j
 import { copyKeyTo, keyLength } from "./key-writer.js";
 import type { Operation } from "./operation.js";
 import { FRAME_HEAD_BYTES, FRAME_KIND, writeFrameHead } from "./operation-frame.js";
+import type { PackedKeys } from "./packed-keys.js";
 import {
   alikeInRuns,
   BLOCK_BITS,
@@ -20,6 +21,7 @@ import {
   VALUE_LENGTH,
 } from "./packed-run.js";
 import { copyRecordTo, recordLength } from "./record-writer.js";
+import type { Places } from "./run-overlay.js";
 import { keysInSlabs } from "./slab-keys.js";
 import { sortKeys } from "./sort-keys.js";
 import { nextRunId, type SortedRun } from "./sorted-run.js";
@@ -386,6 +388,18 @@ export class LoadRun implements SortedRun {
     const number = this.numberAt(place);
     const length = this.blockOf(number)[placeOf(number) + VALUE_LENGTH]!;
     return length === DELETED ? null : length;
+  }
+
+  /** Packs the keys of places without their first `skip` bytes. */
+  packKeys({ from, to }: Places, skip: number, keys: PackedKeys): void {
+    const { slabs } = this;
+    for (let place = from; place < to; place++) {
+      const number = this.numberAt(place);
+      const block = this.blockOf(number);
+      const at = placeOf(number);
+      const start = block[at + START]!;
+      keys.add(slabs[block[at]!]!.bytes, start + skip, start + block[at + KEY_LENGTH]!);
+    }
   }
 
   /** Copies the frames of places, end to end. Answers where they end. */

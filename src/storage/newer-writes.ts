@@ -9,6 +9,7 @@ import { LoadRun } from "./load-run.js";
 import { writeOverlay } from "./merged-cursor.js";
 import type { Operation } from "./operation.js";
 import { createOrderedMap, keyText, type OrderedEntries, type OrderedMap, STOP_WALK } from "./ordered-map.js";
+import type { PackedKeys } from "./packed-keys.js";
 import { type Places, piecesIn, RunOverlay, runOverlay } from "./run-overlay.js";
 import type { SortedRun } from "./sorted-run.js";
 import type { Corrections, KeyRange } from "./store.js";
@@ -27,6 +28,9 @@ interface NotedLoad {
   /** As of its run; null, too, if it has taken the place of a single write, which may have changed other columns. */
   readonly changed: LoadRun["changedColumns"];
 }
+
+/** Keys packed between two looks at the clock. */
+const PACKED_PER_STEP = 4096;
 
 type Entry = [string, Operation];
 
@@ -105,6 +109,28 @@ export class NewerWrites implements OrderedEntries<Operation> {
 
   keys(low = ""): IterableIterator<string> {
     return this.upwards(low, textOf);
+  }
+
+  /**
+   * Packs all keys without their first `skip` bytes, in no order; a key that several sources have comes for each of
+   * them. In steps (in-steps.ts).
+   */
+  *packKeys(skip: number, keys: PackedKeys): Generator<undefined, void> {
+    let left = PACKED_PER_STEP;
+    for (const text of this.singles.keys()) {
+      keys.addText(text.slice(skip));
+      if (--left > 0) continue;
+      yield;
+      left = PACKED_PER_STEP;
+    }
+    for (const { run, pieces } of this.loads) {
+      for (const { from, to } of pieces) {
+        for (let at = from; at < to; at += PACKED_PER_STEP) {
+          run.packKeys({ from: at, to: Math.min(to, at + PACKED_PER_STEP) }, skip, keys);
+          yield;
+        }
+      }
+    }
   }
 
   entries(low = ""): IterableIterator<Entry> {

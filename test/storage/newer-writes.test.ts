@@ -5,6 +5,7 @@ import { inSteps } from "../../src/storage/in-steps.js";
 import { LoadRun } from "../../src/storage/load-run.js";
 import { NewerWrites } from "../../src/storage/newer-writes.js";
 import { keyText } from "../../src/storage/ordered-map.js";
+import { PackedKeys } from "../../src/storage/packed-keys.js";
 import { tries } from "../lengths.js";
 
 const TURNS = { checkpoint: () => {}, shouldYield: () => false, yieldTurn: async () => {} };
@@ -114,6 +115,18 @@ class Model {
 const shown = (entries: Iterable<[string, { readonly value: Uint8Array | null }]>): [string, string | null][] =>
   Array.from(entries, ([text, { value }]) => [text, value === null ? null : Buffer.from(value).toString()]);
 
+/** As a manifest has them: without what all begin with. */
+function packed(writes: NewerWrites): string[] {
+  const keys = new PackedKeys();
+  inSteps(TURNS, writes.packKeys(PREFIX.length, keys));
+  const bytes = Buffer.concat(keys.parts());
+  const texts: string[] = [];
+  for (let at = 0; at < bytes.length; at += 2 + bytes.readUInt16LE(at))
+    texts.push(bytes.toString("latin1", at + 2, at + 2 + bytes.readUInt16LE(at)));
+  t.equal(texts.length, keys.count);
+  return texts;
+}
+
 t.test("any history of single writes, loads and what was forgotten", async (t) => {
   let loads = 0;
   fc.assert(
@@ -127,6 +140,10 @@ t.test("any history of single writes, loads and what was forgotten", async (t) =
       t.same(
         [...writes.keys()],
         expected.map(([text]) => text),
+      );
+      t.same(
+        [...new Set(packed(writes))].sort(),
+        [...model.map.keys()].map((text) => text.slice(PREFIX.length)).sort(),
       );
       const [from, to] = [textOf(low), textOf(high)];
       t.same(
@@ -176,4 +193,20 @@ t.test("where many single writes lie between those of a load, each is noted by i
   for (let i = 0; i < 40; i++) run.add(keyOf(i), Buffer.from("load"));
   t.equal(writes.addLoad(run, { from: 0, to: 40 }, EACH), null);
   t.same(shown(writes.entries())[0], [textOf(0), null]);
+});
+
+t.test("keys of all lengths are packed", async (t) => {
+  const lengths = [1, 255, 256, 37_856, 65_000, 60_000, 65_535 - PREFIX.length];
+  const keys = lengths.map((length) => Buffer.concat([PREFIX, Buffer.alloc(length, length % 251)]));
+  const expected = keys.map((key) => keyText(key).slice(PREFIX.length)).sort();
+  const singles = new NewerWrites();
+  for (const key of keys) singles.set(keyText(key), { key, value: null });
+  const run = new LoadRun(PREFIX);
+  for (const key of keys) run.add(key, Buffer.from("load"));
+  inSteps(TURNS, run.sort());
+  const loads = new NewerWrites();
+  t.same(loads.addLoad(run, { from: 0, to: run.size }, EACH), []);
+  for (const writes of [singles, loads]) {
+    t.ok(Buffer.from(packed(writes).sort().join()).equals(Buffer.from(expected.join())));
+  }
 });

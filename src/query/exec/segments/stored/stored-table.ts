@@ -7,6 +7,7 @@ import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Turns } from "../../../../protocol/turns.js";
 import type { PartsFiles } from "../../../../storage/commit-log.js";
+import type { PackedKeys } from "../../../../storage/packed-keys.js";
 import { Segment } from "../segment.js";
 import type { MakingSpan, TableSegments } from "../table-segments.js";
 import type { StoredColumn } from "./build-columns.js";
@@ -98,7 +99,8 @@ export class StoredTable {
       files: [...live].map(([file, numbers]) => ({ name: basename(file.path), live: numbers })),
       ...(this.loads.size > 0 && { loads: Array.from(this.loads, (loaded) => pendingOf(loaded, table.start.length)) }),
     };
-    await writeManifest(this.manifestPath, manifest, partsOf(entries.keys(), table.start.length), turns, durable);
+    const changed = (keys: PackedKeys) => entries.packKeys(table.prefixLength, keys);
+    await writeManifest(this.manifestPath, manifest, changed, turns, durable);
     this.savedSequence = sequence;
     const kept = new Set([...live.keys(), ...this.liveFiles().keys()].map(({ path }) => basename(path)));
     await this.removeOthers(kept);
@@ -135,10 +137,6 @@ function pendingOf({ span, rows, sequence, held, parts }: LoadedRows, prefixLeng
     ...{ from: span.from.slice(prefixLength), to: span.to.slice(prefixLength), rows, sequence },
     ...{ held: basename(held), parts: { id, operations, lengths: files.map(({ length }) => length) } },
   };
-}
-
-function* partsOf(keys: Iterable<string>, prefixLength: number): Generator<string> {
-  for (const key of keys) yield key.slice(prefixLength);
 }
 
 /** Of a table, where it is a key of maps. */

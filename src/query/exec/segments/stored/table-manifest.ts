@@ -11,11 +11,11 @@ import { crc32 } from "node:zlib";
 import { replaceChecked } from "../../../../derived/checked-file.js";
 import type { Turns } from "../../../../protocol/turns.js";
 import { giveWay } from "../../../../protocol/turns.js";
+import { PackedKeys } from "../../../../storage/packed-keys.js";
 import type { StoredColumn } from "./build-columns.js";
 
 const MAGIC = "TESSCOLM";
 const STEP_KEYS = 2048;
-const PART_BYTES = 256 * 1024;
 
 export interface TableManifest {
   /** The engine's content that the segments are, with the changed keys. */
@@ -81,36 +81,21 @@ export async function readManifest(
   return { manifest, changed };
 }
 
-/** `durable` resolves when the commit that the manifest stands at can no longer be lost. */
+/**
+ * @param changed packs the keys, without the table's prefix, in any order and some of them more than once; in steps.
+ * @param durable resolves when the commit that the manifest stands at can no longer be lost.
+ */
 export async function writeManifest(
   path: string,
   manifest: TableManifest,
-  changed: Iterable<string>,
+  changed: (keys: PackedKeys) => Iterable<undefined>,
   turns: Turns,
   durable: () => Promise<void>,
 ): Promise<void> {
-  const { keys, parts } = await packed(changed, turns);
-  const head = Buffer.from(JSON.stringify({ ...manifest, keys } satisfies Head));
+  const packed = new PackedKeys();
+  for (const _ of changed(packed)) await giveWay(turns);
+  const head = Buffer.from(JSON.stringify({ ...manifest, keys: packed.count } satisfies Head));
   const start = Buffer.alloc(12, MAGIC, "latin1");
   start.writeUInt32LE(head.length, 8);
-  await replaceChecked(path, [start, head, ...parts], durable);
-}
-
-/** Keys with their lengths, in few buffers. */
-async function packed(changed: Iterable<string>, turns: Turns): Promise<{ keys: number; parts: readonly Buffer[] }> {
-  const parts: Buffer[] = [];
-  let part = Buffer.allocUnsafe(0);
-  let [used, keys] = [0, 0];
-  for (const key of changed) {
-    if (used + 2 + key.length > part.length) {
-      if (used > 0) parts.push(part.subarray(0, used));
-      part = Buffer.allocUnsafe(Math.max(PART_BYTES, 2 + key.length));
-      used = 0;
-    }
-    used = part.writeUInt16LE(key.length, used);
-    used += part.write(key, used, "latin1");
-    if (++keys % STEP_KEYS === 0) await giveWay(turns);
-  }
-  if (used > 0) parts.push(part.subarray(0, used));
-  return { keys, parts };
+  await replaceChecked(path, [start, head, ...packed.parts()], durable);
 }
