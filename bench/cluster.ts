@@ -50,10 +50,15 @@ interface Figures {
 
 export async function cluster(rounds: number, seconds: number): Promise<void> {
   if (NO_ETCD !== false) throw new Error(NO_ETCD);
-  const local = await startTessera({ TESSERA_ACTORS: "1" });
-  const nodes = await BenchCluster.start();
-  const postgres = await ReplicatedPostgres.start();
+  const started: { stop(): Promise<void> }[] = [];
+  const kept: Keep = (server) => {
+    started.unshift(server);
+    return server;
+  };
   try {
+    const local = kept(await startTessera({ TESSERA_ACTORS: "1" }));
+    const nodes = kept(await BenchCluster.start());
+    const postgres = await replicatedPostgres(kept);
     const [first, second] = (await nodes.tenants()) as [ClusterTenant, ClusterTenant];
     const at = (name: string, { url, child }: ClusterNode, { token }: ClusterTenant): Place => ({
       ...{ name, url, token, isPeer: false, roots: nodes.roots.nodes, asked: [child.pid!], etcd: nodes.roots.etcd },
@@ -62,19 +67,13 @@ export async function cluster(rounds: number, seconds: number): Promise<void> {
     const owner = at("cluster, at the owner", first.owner, first);
     const forwarded = at("cluster, through another node", second.owner, first);
     const other = at("cluster, the second owner", second.owner, second);
-    for (const place of [alone, owner, other, ...(postgres?.places ?? [])]) await prepare(place, ACCOUNTS);
+    for (const place of [alone, owner, other, ...postgres]) await prepare(place, ACCOUNTS);
     const run = new Run(rounds, seconds);
-    await run.table(
-      "durable insert of one row",
-      [alone, owner, forwarded, ...(postgres?.places ?? [])],
-      insertRequests,
-    );
+    await run.table("durable insert of one row", [alone, owner, forwarded, ...postgres], insertRequests);
     await run.table("point read by key", [alone, owner, forwarded, [owner, other]], pointReads);
     run.end();
   } finally {
-    await postgres?.stop();
-    await nodes.stop();
-    await local.stop();
+    for (const server of started) await server.stop();
   }
 }
 
@@ -166,38 +165,29 @@ class Run {
   }
 }
 
-/** PostgreSQL by itself and one with two standbys, each behind the peers' HTTP server. */
-class ReplicatedPostgres {
-  private constructor(
-    readonly places: readonly Place[],
-    private readonly stops: readonly (() => Promise<void>)[],
-  ) {}
+/** Notes what is to be stopped at the end. */
+type Keep = <T extends { stop(): Promise<void> }>(server: T) => T;
 
-  /** Null: it is not installed. */
-  static async start(): Promise<ReplicatedPostgres | null> {
-    const binaries = postgresBinaries();
-    if (binaries === null) {
-      console.log("PostgreSQL is left out: no initdb and postgres.");
-      return null;
-    }
-    const alone = await startPostgres(binaries, { shared_buffers: "256MB" });
-    const primary = await startPostgres(binaries, {
+/** PostgreSQL by itself and one with two standbys, each behind the peers' HTTP server. None: it is not installed. */
+async function replicatedPostgres(kept: Keep): Promise<readonly Place[]> {
+  const binaries = postgresBinaries();
+  if (binaries === null) {
+    console.log("PostgreSQL is left out: no initdb and postgres.");
+    return [];
+  }
+  const alone = kept(await startPostgres(binaries, { shared_buffers: "256MB" }));
+  const primary = kept(
+    await startPostgres(binaries, {
       shared_buffers: "256MB",
       synchronous_standby_names: `ANY 1 (${STANDBYS.join(", ")})`,
-    });
-    const standbys: PostgresCluster[] = [];
-    for (const name of STANDBYS) standbys.push(await startStandby(binaries, primary, name));
-    const servers = [
-      await peerOf("PostgreSQL", alone, [alone]),
-      await peerOf("PostgreSQL, ANY 1 of two standbys", primary, [primary, ...standbys]),
-    ];
-    const stops = [...servers, ...standbys, primary, alone].map((server) => () => server.stop());
-    return new ReplicatedPostgres(servers, stops);
-  }
-
-  async stop(): Promise<void> {
-    for (const stop of this.stops) await stop();
-  }
+    }),
+  );
+  const standbys: PostgresCluster[] = [];
+  for (const name of STANDBYS) standbys.push(kept(await startStandby(binaries, primary, name)));
+  return [
+    kept(await peerOf("PostgreSQL", alone, [alone])),
+    kept(await peerOf("PostgreSQL, ANY 1 of two standbys", primary, [primary, ...standbys])),
+  ];
 }
 
 async function peerOf(name: string, { environment }: PostgresCluster, servers: readonly PostgresCluster[]) {
