@@ -3,6 +3,7 @@
  * A reply that depends on nothing in flight passes at once.
  */
 import type { DbError } from "../protocol/errors.js";
+import { UNDONE } from "../session/tenant.js";
 
 interface Held {
   readonly sequence: number;
@@ -13,6 +14,8 @@ interface Held {
 export class OutputGate {
   private held: Held[] = [];
   private durable = 0;
+  /** Why commits were undone last. */
+  private refusal: DbError | null = null;
 
   /** Replies that wait for the disk. */
   get waiting(): number {
@@ -24,9 +27,10 @@ export class OutputGate {
     return sequence <= this.durable;
   }
 
-  /** `sequence`: the newest commit that the reply has seen. Exactly one of `send` and `fail` is called, once. */
+  /** `sequence`: the newest commit that the reply has seen, or UNDONE. One of `send` and `fail` is called, once. */
   pass(sequence: number, send: () => void, fail: (error: DbError) => void): void {
     if (sequence <= this.durable) send();
+    else if (sequence === UNDONE && this.refusal !== null) fail(this.refusal);
     else this.held.push({ sequence, send, fail });
   }
 
@@ -41,6 +45,7 @@ export class OutputGate {
 
   /** The commits from `first` on were undone: replies that have seen any of them must not leave. */
   refuse(first: number, error: DbError): void {
+    this.refusal = error;
     const { held } = this;
     this.held = held.filter((reply) => reply.sequence < first);
     for (const reply of held) if (reply.sequence >= first) reply.fail(error);

@@ -202,6 +202,8 @@ export class Partition implements TenantHost {
     let tenant = this.tenants.get(number);
     if (tenant === undefined) {
       tenant = new Tenant(this, number);
+      // An object before this one may have committed what is not on disk yet, and nobody may hear of it sooner.
+      tenant.sawEverything();
       this.tenants.set(number, tenant);
       this.known.add(number);
       if (this.places.isServed(number)) expectIndexes(tenant);
@@ -384,6 +386,8 @@ export class Partition implements TenantHost {
   undo(first: number, error: DbError): void {
     for (const transactions of this.transactions.values()) transactions.endAll(error.message);
     this.transactions.clear();
+    // Their sequences are given to other commits.
+    for (const tenant of this.tenants.values()) tenant.undone(first);
     this.tenants.clear();
     // Row numbers stay: those that older transactions have taken are not given out again.
     this.sequences = this.freshSequences();
@@ -454,22 +458,16 @@ export class Partition implements TenantHost {
 
   get metrics(): Omit<PartitionMetrics, "requestsHeld"> {
     const { syncMicros, syncMicrosMax, ...shard } = this.shard.metrics;
-    let planCacheHits = 0;
-    let planCacheMisses = 0;
-    let planCacheEntries = 0;
-    for (const { plans } of this.tenants.values()) {
-      planCacheHits += plans.hits;
-      planCacheMisses += plans.misses;
-      planCacheEntries += plans.size;
-    }
+    const caches = Array.from(this.tenants.values(), ({ plans }) => plans);
+    const planCache = (what: "hits" | "misses" | "size") => caches.reduce((sum, plans) => sum + plans[what], 0);
     return {
       partition: this.number,
       ...shard,
       syncSeconds: syncMicros / 1e6,
       syncSecondsMax: syncMicrosMax / 1e6,
-      planCacheHits,
-      planCacheMisses,
-      planCacheEntries,
+      planCacheHits: planCache("hits"),
+      planCacheMisses: planCache("misses"),
+      planCacheEntries: planCache("size"),
       repliesAtGate: this.gate.waiting,
       subscriptions: 0,
       tablesFollowed: 0,

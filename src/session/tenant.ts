@@ -108,6 +108,8 @@ export class TransactionCounts {
     }
   }
 }
+/** Tenant.lastCommit of who may have seen a commit that was undone. The gate lets no such reply through. */
+export const UNDONE = Number.POSITIVE_INFINITY;
 
 export class Tenant {
   readonly catalog: Catalog;
@@ -163,12 +165,18 @@ export class Tenant {
   /** For what commits by itself: its reply waits for everything that has been committed. */
   sawEverything(): void {
     const { committedSequence } = this.partition.shard;
-    if (committedSequence === this.newestCommit) return;
+    if (committedSequence <= this.newestCommit) return;
     this.newestCommit = committedSequence;
     this.partition.wroteSomething(this.number);
   }
 
+  /** Commits from `first` on were undone. Who may have seen one of them hears of it at the gate. */
+  undone(first: number): void {
+    if (this.newestCommit >= first) this.newestCommit = UNDONE;
+  }
+
   commit(tx: Transaction): void {
+    let sequence: number;
     try {
       // Throws if the shard has ended it: its writes are gone, so it would look as if it had written nothing.
       tx.requireOpen();
@@ -178,14 +186,15 @@ export class Tenant {
         return;
       }
       this.requireThere(tx);
-      this.newestCommit = tx.commit();
+      sequence = tx.commit();
     } catch (error) {
       this.catalog.settle(tx, null);
       throw error;
     }
-    this.catalog.settle(tx, this.newestCommit);
+    this.newestCommit = Math.max(this.newestCommit, sequence);
+    this.catalog.settle(tx, sequence);
     this.partition.wroteSomething(this.number);
-    if (this.catalog.changedAt === this.newestCommit) this.partition.definitionsChanged(this);
+    if (this.catalog.changedAt === sequence) this.partition.definitionsChanged(this);
   }
 
   /** What is written in a branch that has ended would be nowhere, and one with a quota may be full. */

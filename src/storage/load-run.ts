@@ -21,7 +21,6 @@ import {
   VALUE_LENGTH,
 } from "./packed-run.js";
 import { copyRecordTo, recordLength } from "./record-writer.js";
-import type { Places } from "./run-overlay.js";
 import { keysInSlabs } from "./slab-keys.js";
 import { sortKeys } from "./sort-keys.js";
 import { nextRunId, type SortedRun } from "./sorted-run.js";
@@ -391,7 +390,7 @@ export class LoadRun implements SortedRun {
   }
 
   /** Packs the keys of places without their first `skip` bytes. */
-  packKeys({ from, to }: Places, skip: number, keys: PackedKeys): void {
+  packKeys(from: number, to: number, skip: number, keys: PackedKeys): void {
     const { slabs } = this;
     for (let place = from; place < to; place++) {
       const number = this.numberAt(place);

@@ -126,7 +126,7 @@ export class NewerWrites implements OrderedEntries<Operation> {
     for (const { run, pieces } of this.loads) {
       for (const { from, to } of pieces) {
         for (let at = from; at < to; at += PACKED_PER_STEP) {
-          run.packKeys({ from: at, to: Math.min(to, at + PACKED_PER_STEP) }, skip, keys);
+          run.packKeys(at, Math.min(to, at + PACKED_PER_STEP), skip, keys);
           yield;
         }
       }

@@ -1,4 +1,5 @@
 /** What a partition keeps in memory for its tenants is bounded, and forgetting it loses nothing. */
+import { setImmediate } from "node:timers/promises";
 import t from "tap";
 import { Partition } from "../../src/actor/partition.js";
 import { loadConfig } from "../../src/config/load-config.js";
@@ -46,6 +47,72 @@ t.test("tenants that ask for nothing are forgotten after a while", async (t) => 
   );
   t.not(partition.tenant(1), idle);
   t.equal(partition.tenant(2), used);
+});
+
+/** A disk that takes a while, and is full at times. */
+class SlowLog extends MemoryCommitLog {
+  isFull = false;
+  private waits: (() => void)[] | null = null;
+
+  slow(): void {
+    this.waits = [];
+  }
+
+  /** All is on disk. */
+  done(): void {
+    for (const resolve of this.waits!) resolve();
+    this.waits = null;
+  }
+
+  override append(commits: Parameters<MemoryCommitLog["append"]>[0]): void {
+    if (this.isFull) throw new DbError("disk_full");
+    super.append(commits);
+  }
+
+  override async sync(): Promise<void> {
+    if (this.waits !== null) await new Promise<void>((resolve) => this.waits!.push(resolve));
+  }
+}
+
+t.test("when commits are undone, those before them are told of no sooner than they are on disk", async (t) => {
+  const log = new SlowLog();
+  let partition: Partition | null = null;
+  const shard = await Shard.open({
+    ...{ engine: new MemoryEngine(), log, applyWhen: "durable" },
+    onFlushFailed: (first, _last, error) => partition!.undo(first, error),
+    onDurable: (sequence) => partition!.onDisk(sequence),
+  });
+  t.teardown(() => shard.close());
+  partition = new Partition(0, shard, loadConfig({ env: {} }), () => undefined);
+  const commit = (text: string): void => {
+    const tx = shard.begin();
+    tx.put(Buffer.from(text), Buffer.from("value"));
+    partition!.tenant(1).commit(tx);
+    shard.flush();
+  };
+  log.slow();
+  commit("first");
+  const before = partition.tenant(1);
+  log.isFull = true;
+  commit("second");
+  const told: string[] = [];
+  const gate = partition.gate;
+  gate.pass(
+    before.lastCommit,
+    () => told.push("sent"),
+    ({ code }) => told.push(code),
+  );
+  t.same(told, ["disk_full"], "who is late to ask hears that, too, and not of the commit that comes in its place");
+  t.not(partition.tenant(1), before, "what was derived from the undone commit is gone");
+  const reader = shard.begin({ readOnly: true });
+  t.ok(reader.get(Buffer.from("first")), "the first commit is seen");
+  t.notOk(reader.get(Buffer.from("second")));
+  t.equal(partition.tenant(1).lastCommit, 1);
+  t.notOk(partition.gate.isOpenFor(partition.tenant(1).lastCommit), "and its readers wait");
+  reader.rollback();
+  log.done();
+  await setImmediate();
+  t.ok(partition.gate.isOpenFor(partition.tenant(1).lastCommit));
 });
 
 t.test("a transaction that the shard has ended does not pass for one that wrote nothing", async (t) => {
