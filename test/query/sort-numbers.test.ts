@@ -73,7 +73,7 @@ t.test("sort keys that are numbers give the order of their values", async (t) =>
       for (const [key, values] of columns.entries()) t.ok(numbers.add(key, values.slice(from, to), to - from));
     }
     const order = rowOrderOf(keys)(columns);
-    const expected = Uint32Array.from({ length: count }, (_, i) => i).sort((a, b) => order(a, b) || a - b);
+    const expected = Int32Array.from({ length: count }, (_, i) => i).sort((a, b) => order(a, b) || a - b);
     let turns = 0;
     const clock = { checkpoint() {}, shouldYield: () => turns++ % 2 === 0, yieldTurn: async () => {} };
     t.strictSame(await numbers.sort(clock, count), expected, `seed ${seed}`);

@@ -1,20 +1,18 @@
 /**
  * Sorts rows whose keys are all numbers without a look at the values: each key becomes a double that rises where the
- * order does. Runs are sorted by radix (sort-numbers.ts), then merged. Used by Sort, for one run of a statement.
+ * order does, and rows are sorted by radix (sort-numbers.ts). Used by Sort and index-spool.ts, for one run of a
+ * statement.
  */
 import type { CheckedTurns } from "../../protocol/turns.js";
 import type { Value } from "../../values/values.js";
-import type { SortKey } from "../plan/plan.js";
+import type { KeyDirection, SortKey } from "../plan/plan.js";
 import { GrowingArray } from "./segments/growing-array.js";
-import { sortByNumbers } from "./sort-numbers.js";
-import { eachInTurn } from "./sort-rows.js";
+import { sortInSteps } from "./sort-numbers.js";
 
 /** Types of which all values are numbers; bigints are numbers as long as they are exact. */
-const NUMBERS: ReadonlySet<string> = new Set(
+export const NUMBERS: ReadonlySet<string> = new Set(
   "int2 int4 int8 oid float4 float8 date time timestamp timestamptz".split(" "),
 );
-/** Keys sorted without a pause, a millisecond or so, and rows merged between two looks at the clock. */
-const KEYS_AT_ONCE = 16_384;
 
 /** Of a row of sort keys; null: not all of them are numbers. */
 export type NumberSortOf = () => NumberSort | null;
@@ -26,9 +24,16 @@ export function numberSortOf(keys: readonly SortKey[]): NumberSortOf {
 
 export class NumberSort {
   private columns: readonly GrowingArray<Float64Array>[];
+  /** By key: all are integers of 32 bits. */
+  private readonly areIntegers: boolean[];
 
-  constructor(private readonly keys: readonly SortKey[]) {
-    this.columns = keys.map(() => new GrowingArray(Float64Array));
+  /** `expected`: about how many rows will come. */
+  constructor(
+    private readonly keys: readonly KeyDirection[],
+    expected = 0,
+  ) {
+    this.columns = keys.map(() => new GrowingArray(Float64Array, expected));
+    this.areIntegers = keys.map(() => true);
   }
 
   /** Adds values of the key. False: one of them has no such number, and the rows have to be compared. */
@@ -36,18 +41,23 @@ export class NumberSort {
     const { descending, nullsFirst } = this.keys[key]!;
     const room = this.columns[key]!.room(length);
     const ofNull = nullsFirst ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+    let areIntegers = this.areIntegers[key]!;
     for (let row = 0; row < length; row++) {
       const value = values[row]!;
       if (value === null) {
         room[row] = ofNull;
+        areIntegers = false;
         continue;
       }
       const number = typeof value === "bigint" ? Number(value) : (value as number);
       // Infinity is what NULL is, NaN is equal to itself, and large integers are not exact.
       if (!(Math.abs(number) <= Number.MAX_SAFE_INTEGER)) return false;
       // Not −0.
-      room[row] = (descending ? -number : number) + 0;
+      const standIn = (descending ? -number : number) + 0;
+      if ((standIn | 0) !== standIn) areIntegers = false;
+      room[row] = standIn;
     }
+    this.areIntegers[key] = areIntegers;
     return true;
   }
 
@@ -57,119 +67,39 @@ export class NumberSort {
   }
 
   /** The numbers 0 ≤ i < count in the keys' order; equal rows stay in ascending order. */
-  sort(context: CheckedTurns, count: number): Uint32Array | Promise<Uint32Array> {
-    const step = (): Uint32Array | Promise<Uint32Array> => {
-      for (const column of this.columns) {
-        while (!column.settle()) if (context.shouldYield()) return context.yieldTurn().then(step);
+  sort(context: CheckedTurns, count: number): Int32Array | Promise<Int32Array> {
+    const steps = this.inSteps(count);
+    const goOn = (): Int32Array | Promise<Int32Array> => {
+      for (let step = steps.next(); ; step = steps.next()) {
+        if (step.done === true) return step.value;
+        context.checkpoint();
+        if (context.shouldYield()) return context.yieldTurn().then(goOn);
       }
-      return sortRuns(
-        context,
-        this.columns.map((column) => column.all()),
-        count,
-      );
     };
-    return step();
+    return goOn();
+  }
+
+  /** The same in steps (in-steps.ts). */
+  *inSteps(count: number): Generator<undefined, Int32Array> {
+    while (!this.settle()) yield;
+    const columns = this.numbers().map((numbers, key) => ({
+      ...ASCENDING,
+      numbers,
+      areIntegers: this.areIntegers[key]!,
+    }));
+    return yield* sortInSteps(count, columns);
+  }
+
+  /** Puts some rows together; true: all are. */
+  settle(): boolean {
+    return this.columns.every((column) => column.settle());
+  }
+
+  /** By key: what stands for the values, by row. */
+  numbers(): readonly Float64Array[] {
+    return this.columns.map((column) => column.all());
   }
 }
 
-function sortRuns(
-  context: CheckedTurns,
-  columns: readonly Float64Array[],
-  count: number,
-): Uint32Array | Promise<Uint32Array> {
-  const rows = new Uint32Array(count);
-  const width = rowsAtOnce(columns);
-  const sortRun = (run: number): void => {
-    const from = run * width;
-    const to = Math.min(from + width, count);
-    const sorted = sortByNumbers(
-      to - from,
-      columns.map((column) => ({ ...ASCENDING, numbers: asIntegers(column.subarray(from, to)) })),
-      () => false,
-    )!;
-    for (let i = 0; i < sorted.length; i++) rows[from + i] = from + sorted[i]!;
-  };
-  const merge = () => mergeRuns(context, columns, rows, new Uint32Array(count), width);
-  return eachInTurn(context, Math.ceil(count / width), sortRun, merge);
-}
-
-const rowsAtOnce = ({ length }: readonly Float64Array[]): number => Math.ceil(KEYS_AT_ONCE / length);
-
+/** What stands for the values has their direction, and a place for NULL. */
 const ASCENDING = { nulls: null, descending: false, nullsFirst: false } as const;
-
-/** They are sorted in half the time. */
-function asIntegers(numbers: Float64Array): Float64Array | Int32Array {
-  const integers = new Int32Array(numbers.length);
-  for (let i = 0; i < numbers.length; i++) {
-    const number = numbers[i]!;
-    integers[i] = number;
-    if (integers[i] !== number) return numbers;
-  }
-  return integers;
-}
-
-/** Merges pairs of runs of `width` rows until one is left. */
-function mergeRuns(
-  context: CheckedTurns,
-  columns: readonly Float64Array[],
-  from: Uint32Array,
-  to: Uint32Array,
-  width: number,
-): Uint32Array | Promise<Uint32Array> {
-  const count = from.length;
-  if (width >= count) return from;
-  const pieceRows = rowsAtOnce(columns);
-  // Where the next rows of both runs are.
-  const place = { left: 0, right: 0 };
-  // Pairs of runs start where pieces do: `width` is a multiple of a piece.
-  const piece = (index: number): void => {
-    const start = index * pieceRows;
-    const pair = start - (start % (2 * width));
-    if (start === pair) {
-      place.left = pair;
-      place.right = pair + width;
-    }
-    const end = Math.min(start + pieceRows, count);
-    const leftEnd = Math.min(pair + width, count);
-    const rightEnd = Math.min(pair + 2 * width, count);
-    mergePiece(columns, from, to, { start, end, leftEnd, rightEnd, place });
-  };
-  const next = () => mergeRuns(context, columns, to, from, 2 * width);
-  return eachInTurn(context, Math.ceil(count / pieceRows), piece, next);
-}
-
-interface Piece {
-  readonly start: number;
-  readonly end: number;
-  readonly leftEnd: number;
-  readonly rightEnd: number;
-  readonly place: { left: number; right: number };
-}
-
-function mergePiece(
-  columns: readonly Float64Array[],
-  from: Uint32Array,
-  to: Uint32Array,
-  { start, end, leftEnd, rightEnd, place }: Piece,
-): void {
-  const first = columns[0]!;
-  let { left, right } = place;
-  for (let at = start; at < end; at++) {
-    if (left < leftEnd && (right >= rightEnd || !isBehind(columns, first, from[left]!, from[right]!))) {
-      to[at] = from[left++]!;
-    } else to[at] = from[right++]!;
-  }
-  place.left = left;
-  place.right = right;
-}
-
-/** Whether row `a` comes after row `b`. */
-function isBehind(columns: readonly Float64Array[], first: Float64Array, a: number, b: number): boolean {
-  const [x, y] = [first[a]!, first[b]!];
-  if (x !== y) return x > y;
-  for (let i = 1; i < columns.length; i++) {
-    const column = columns[i]!;
-    if (column[a] !== column[b]) return column[a]! > column[b]!;
-  }
-  return false;
-}

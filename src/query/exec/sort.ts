@@ -51,8 +51,8 @@ export function compileSort(plan: SortPlan, input: Open): Open {
   return (context) => new SortOperator(program, input(context), context);
 }
 
-/** A row's place in the order, and the number that stands for its first key. */
-const ROW_BYTES = 12;
+/** A row's place in the order and the number that stands for its first key, or what a sort by numbers moves. */
+const ROW_BYTES = 16;
 /** A key's number. */
 const KEY_BYTES = 8;
 
@@ -64,7 +64,7 @@ class SortOperator implements Operator {
   /** All keys; null: values have to be compared. */
   private numberSort: NumberSort | null;
   private readonly out: Value[][];
-  private order: Uint32Array | null = null;
+  private order: Uint32Array | Int32Array | null = null;
   private position = 0;
   private keyBytes = 0;
   private file: SpillFile | null = null;
@@ -97,7 +97,7 @@ class SortOperator implements Operator {
     });
   }
 
-  private sorted(): Uint32Array | Promise<Uint32Array> {
+  private sorted(): Uint32Array | Int32Array | Promise<Uint32Array | Int32Array> {
     if (this.numberSort !== null) return this.numberSort.sort(this.context, this.rows.length);
     const { abbreviation, descending, orderOf } = this.program;
     const full = orderOf(this.keys);
