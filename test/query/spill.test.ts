@@ -103,7 +103,7 @@ await fill(open(t)(512 * MIB));
 
 const QUERIES = [
   "SELECT * FROM big ORDER BY t, a DESC",
-  "SELECT t, n FROM big ORDER BY n DESC NULLS FIRST, k, a",
+  "SELECT t, n, t || a AS u FROM big ORDER BY n DESC NULLS FIRST, k, a",
   "SELECT k, count(*), sum(n), min(t), max(t) FROM big GROUP BY k ORDER BY k",
   "SELECT t, k, count(*), sum(n), max(a) FROM big GROUP BY t, k ORDER BY t, k",
   "SELECT a, t, count(DISTINCT k), min(n) FROM big GROUP BY t, a ORDER BY a",

@@ -11,11 +11,10 @@ import { AroundOperator } from "./around-operator.js";
 import type { ExecContext, KeptForLookups } from "./context.js";
 import { type KeptRows, type KeptRowsProgram, keepRows } from "./kept-rows.js";
 import type { KeyRangesProgram } from "./key-ranges.js";
-import { NUMBERS, NumberSort } from "./number-sort.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileScan } from "./scan.js";
 import { chunkOf } from "./segments/chunk.js";
-import { isLookedUp } from "./segments/column.js";
+import { holdsNumbers, isLookedUp } from "./segments/column.js";
 import { ColumnBuffer } from "./segments/column-buffer.js";
 import { type KeyLayout, layoutOf, type TableLayout } from "./table-layout.js";
 
@@ -25,8 +24,6 @@ export interface IndexSpoolProgram extends KeptRowsProgram {
   readonly ids: readonly number[];
   readonly outputs: readonly OutputColumn[];
   readonly scan: Open;
-  /** Slots of the key's columns. */
-  readonly keySlots: readonly number[];
 }
 
 /** Null: the scan is of another kind. */
@@ -36,7 +33,7 @@ export function compileIndexSpool(
   ranges: KeyRangesProgram,
 ): IndexSpoolProgram | null {
   const layout = layoutOf(plan.table);
-  const isByNumbers = key.columns.every(({ type }) => NUMBERS.has(type.name));
+  const isByNumbers = key.columns.every(({ type }) => holdsNumbers(type) && type.name !== "numeric");
   if (key === layout.primaryKey || key.computed || !isByNumbers || plan.rowKey !== null) return null;
   if (plan.keySets !== null || plan.isNull === true || plan.labels !== undefined) return null;
   if (plan.prefix.length === 0 && plan.lower === null && plan.upper === null) return null;
@@ -64,10 +61,12 @@ export function compileIndexSpool(
 }
 
 /** Rows that are kept in the time of one lookup, and rows that a lookup reads in the time of another one. */
-const ROWS_PER_LOOKUP = 256;
+const ROWS_PER_LOOKUP = 512;
 const ROWS_LIKE_A_LOOKUP = 16;
 /** Lookups between two looks whether the pass is worth it. */
 const LOOKUPS_BETWEEN = 32;
+/** Milliseconds that a lookup works on it. */
+const LOOKUP_MS_MAX = 0.5;
 /** Bytes of a row, beside its columns: its key twice, and its place. */
 const KEY_BYTES = 16;
 const PLACE_BYTES = 16;
@@ -133,11 +132,16 @@ export class IndexSpool implements KeptForLookups {
     this.lookups++;
     this.cost++;
     if (this.steps === null && !this.begin()) return null;
-    const step = this.steps!.next();
-    if (step.done !== true) return null;
-    this.kept = step.value;
-    if (this.kept === null) this.stop();
-    return this.kept;
+    const end = performance.now() + LOOKUP_MS_MAX;
+    for (let step = this.steps!.next(); ; step = this.steps!.next()) {
+      if (step.done !== true) {
+        if (performance.now() < end) continue;
+        return null;
+      }
+      this.kept = step.value;
+      if (this.kept === null) this.stop();
+      return this.kept;
+    }
   }
 
   /** That many rows were read from records. */
@@ -179,10 +183,9 @@ export class IndexSpool implements KeptForLookups {
   /** Null: it cannot be made. `expected`: about how many rows there are. */
   private *make(expected: number): Generator<undefined, KeptRows | null> {
     const { program, context } = this;
-    const { key, keySlots, outputs } = program;
+    const { keySlots, outputs } = program;
     const { statement } = context;
     const rows = new ColumnBuffer(outputs, context, expected);
-    const sort = new NumberSort(key.columns, expected);
     const input = program.scan({ ...context, ...IN_STEPS });
     input.acceptChunks?.();
     let isPending = false;
@@ -197,14 +200,12 @@ export class IndexSpool implements KeptForLookups {
         }
         const chunk = chunkOf(batch);
         rows.append(chunk);
-        const { columns } = chunk.only(keySlots);
-        for (const [k, slot] of keySlots.entries()) if (!sort.add(k, columns[slot]!, chunk.length)) return null;
         this.reserve(chunk.length * (KEY_BYTES * keySlots.length + PLACE_BYTES));
         if (statement.memoryBytes > MEMORY_SHARE * statement.memoryBytesMax) return null;
         yield;
       }
       while (!rows.settle()) yield;
-      return yield* keepRows(program, rows.vectors(), sort, rows.length);
+      return yield* keepRows(program, rows.vectors(), rows.length);
     } finally {
       this.bytes += rows.bytes;
       if (!isPending) input.close();

@@ -4,15 +4,18 @@
  * columns when it is first looked up. Else all rows are sorted by radix.
  */
 import type { Value } from "../../values/values.js";
+import type { KeyDirection } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import type { KeyRangesProgram } from "./key-ranges.js";
-import type { NumberSort } from "./number-sort.js";
-import type { Column } from "./segments/column.js";
+import type { Column, NumberColumn } from "./segments/column.js";
 import { EMPTY_ROW } from "./slots.js";
+import { sortInSteps } from "./sort-numbers.js";
 import type { KeyLayout } from "./table-layout.js";
 
 export interface KeptRowsProgram {
   readonly key: KeyLayout;
+  /** Slots of its columns. */
+  readonly keySlots: readonly number[];
   readonly ranges: KeyRangesProgram;
 }
 
@@ -34,17 +37,41 @@ export interface Places {
 
 const NONE: Places = { from: 0, to: 0 };
 
-/** In steps (in-steps.ts). `vectors`: the rows by slot; `sort` has their keys. */
+/** In steps (in-steps.ts). `vectors`: the rows, by slot. Null: the key has other values than numbers. */
 export function* keepRows(
   program: KeptRowsProgram,
   vectors: readonly Column[],
-  sort: NumberSort,
   count: number,
-): Generator<undefined, KeptRows> {
-  while (!sort.settle()) yield;
-  const keys = sort.numbers();
+): Generator<undefined, KeptRows | null> {
+  const keys: Float64Array[] = [];
+  for (const [k, slot] of program.keySlots.entries()) {
+    const column = vectors[slot]!;
+    if (column.kind !== "number" || !areExact(column)) return null;
+    keys.push(yield* standIns(column, program.key.columns[k]!));
+  }
   const groups = program.ranges.prefix.length === 0 ? null : yield* groupedBy(keys[0]!, keys.length > 1);
-  return new KeptRows(program, vectors, keys, groups?.rows ?? (yield* sort.inSteps(count)), groups);
+  const sorted = keys.map((numbers) => ({ numbers, nulls: null, descending: false, nullsFirst: false }));
+  return new KeptRows(program, vectors, keys, groups?.rows ?? (yield* sortInSteps(count, sorted)), groups);
+}
+
+/** Infinity is left to stand for NULL. */
+function areExact({ min, max, hasNaN }: NumberColumn): boolean {
+  return !hasNaN && (min > max || (min >= Number.MIN_SAFE_INTEGER && max <= Number.MAX_SAFE_INTEGER));
+}
+
+/** Numbers that rise where the order does, without −0. */
+function* standIns(column: NumberColumn, direction: KeyDirection): Generator<undefined, Float64Array> {
+  const { data, nulls } = column;
+  const out = new Float64Array(data.length);
+  const ofNull = direction.nullsFirst ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  for (let from = 0; from < data.length; from += STEP_ROWS) {
+    const to = Math.min(from + STEP_ROWS, data.length);
+    if (direction.descending) for (let i = from; i < to; i++) out[i] = 0 - data[i]!;
+    else for (let i = from; i < to; i++) out[i] = data[i]! + 0;
+    if (nulls !== null) for (let i = from; i < to; i++) if (nulls[i] === 1) out[i] = ofNull;
+    yield;
+  }
+  return out;
 }
 
 /** Rows by their integers. */
@@ -125,7 +152,7 @@ export class KeptRows {
     private readonly program: KeptRowsProgram,
     /** By slot. */
     readonly vectors: readonly Column[],
-    /** By column of the key, what stands for its values (number-sort.ts), by row. */
+    /** By column of the key, what stands for its values, by row. */
     private readonly keys: readonly Float64Array[],
     /** Row numbers, by place; those of groups may not be in their order yet. */
     readonly rows: Int32Array,

@@ -1,7 +1,8 @@
 /**
  * Sorts row numbers by numbers of the rows, by radix, least significant digit first (Knuth, The Art of Computer
  * Programming 3, §5.2.5): stable, and without a look at anything but typed arrays. Numbers are made words whose order
- * as unsigned integers is theirs. Used by presorted-rows.ts and number-sort.ts; pure.
+ * as unsigned integers is theirs. Used by presorted-rows.ts, column-order.ts and
+ * kept-rows.ts; pure.
  */
 import { startsOf } from "../../storage/sort-words.js";
 
@@ -16,8 +17,6 @@ const STEP_ROWS = 32_768;
 export interface NumbersByRow {
   readonly numbers: Int32Array | Float64Array;
   readonly nulls: Uint8Array | null;
-  /** All numbers are integers of 32 bits, whatever they are held in. */
-  readonly areIntegers?: boolean;
 }
 
 export interface NumberOrder {
@@ -80,9 +79,9 @@ function* isSorted({ numbers, nulls, descending }: NumbersByRow & NumberOrder, r
 type LoadWords = (rows: Int32Array, from: number, to: number, words: Uint32Array) => void;
 
 /** The least significant word first. */
-function wordsOf({ numbers, nulls, descending, areIntegers }: NumbersByRow & NumberOrder): LoadWords[] {
+function wordsOf({ numbers, nulls, descending }: NumbersByRow & NumberOrder): LoadWords[] {
   const flip = descending ? 0xffff_ffff : 0;
-  if (numbers instanceof Int32Array || areIntegers === true) {
+  if (numbers instanceof Int32Array) {
     return [
       (rows, from, to, words) => {
         for (let i = from; i < to; i++) {
