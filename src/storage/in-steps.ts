@@ -2,8 +2,9 @@
 import type { CheckedTurns } from "../protocol/turns.js";
 
 /** Runs to the end; answers with a promise only when the turn was over in between. */
-export function inSteps(turns: CheckedTurns, steps: Iterator<undefined, void>): void | Promise<void> {
-  while (steps.next().done !== true) {
+export function inSteps<T>(turns: CheckedTurns, steps: Iterator<undefined, T>): T | Promise<T> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
     turns.checkpoint();
     if (turns.shouldYield()) return turns.yieldTurn().then(() => inSteps(turns, steps));
   }

@@ -46,7 +46,8 @@ export function numericSqrt(x: Numeric): Numeric {
   return sqrtToScale(x, scale);
 }
 
-function sqrtToScale(x: Numeric, scale: number): Numeric {
+/** The root of a finite number that is not negative, rounded to `scale` digits. */
+export function sqrtToScale(x: Numeric, scale: number): Numeric {
   const shift = 2 * scale - x.scale;
   const radicand = shift >= 0 ? x.unscaled * pow10(shift) : x.unscaled / pow10(-shift);
   const root = integerSqrt(radicand);

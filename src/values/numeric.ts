@@ -20,6 +20,9 @@ const DEC_DIGITS = 4;
 const POWERS_OF_TEN: bigint[] = [];
 for (let i = 0, power = 1n; i < 80; i++, power *= 10n) POWERS_OF_TEN.push(power);
 
+/** Those that doubles hold exactly. */
+export const EXACT_POWERS: readonly number[] = Array.from({ length: 23 }, (_, n) => Number(`1e${n}`));
+
 /** 10^n for n ≥ 0. */
 export function pow10(n: number): bigint {
   return POWERS_OF_TEN[n] ?? 10n ** BigInt(n);
@@ -303,7 +306,11 @@ export class Numeric {
 
   toNumber(): number {
     if (this.special !== null) return Number(this.special);
-    if (this.scale === 0) return Number(this.unscaled);
+    const unscaled = Number(this.unscaled);
+    if (this.scale === 0) return unscaled;
+    const power = EXACT_POWERS[this.scale];
+    // One division of numbers that are exact is rounded as the text would be.
+    if (power !== undefined && Number.isSafeInteger(unscaled)) return unscaled / power;
     return Number(this.toString());
   }
 

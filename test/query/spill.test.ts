@@ -168,9 +168,10 @@ t.test("rows are the same on disk and in memory", async (t) => {
     for (const { run, area } of sidesOf([small, onSegments], place)) {
       const before = area.bytesWritten;
       sameRows(t, await run(sql), expected, sql);
-      // Columns of segments take less memory: some joins do without the disk.
+      // Columns of segments take less memory: some joins and sorts do without the disk.
       const written = area.bytesWritten - before;
-      t.ok(written > 0 || (run === onSegments.run && sql.includes("EXISTS")), `${written} bytes on disk: ${sql}`);
+      const isShort = run === onSegments.run && (sql.includes("EXISTS") || sql.startsWith("SELECT t, n FROM"));
+      t.ok(written > 0 || isShort, `${written} bytes on disk: ${sql}`);
       t.equal(area.bytes, 0, "and none after it");
     }
   }

@@ -33,6 +33,7 @@ import { compileGraphWrite } from "./graph-write.js";
 import { compileGroupingSets } from "./grouping-sets.js";
 import { compileHashJoin } from "./hash-join.js";
 import { compileIndexScan } from "./index-scan.js";
+import { withoutSpoolsAtEnd } from "./index-spool.js";
 import { compileInsert } from "./insert.js";
 import { compileKeyedJoin } from "./keyed-join.js";
 import { compileKeyedScan } from "./keyed-scan.js";
@@ -73,7 +74,8 @@ export type Around = (plan: Plan, open: Open) => Open;
 
 /** Any plan can be compiled, optimized or not. The program keeps no state of its runs. */
 export function compilePlan(plan: Plan, around: Around | null = null): Program {
-  const program = compileWithin(withPlannedPatterns(plan), new Map(), around);
+  const compiled = compileWithin(withPlannedPatterns(plan), new Map(), around);
+  const program = looksUp(plan) ? { ...compiled, open: withoutSpoolsAtEnd(compiled.open) } : compiled;
   const audited = auditedTables(plan);
   if (audited === null) return program;
   return {
@@ -83,6 +85,16 @@ export function compilePlan(plan: Plan, around: Around | null = null): Program {
       return program.open(context);
     },
   };
+}
+
+/** Whether parts of the plan are opened for each row of others. */
+function looksUp(plan: Plan): boolean {
+  let found = false;
+  walkPlan(plan, (node) => {
+    found ||= (node.kind === "join" && node.lateral) || node.kind === "recursive";
+    found ||= subqueriesOf(node).some((subquery) => subquery.outer.length > 0 || looksUp(subquery.plan));
+  });
+  return found;
 }
 
 function compileWithin(plan: Plan, tables: CommonPrograms, around: Around | null): Program {

@@ -152,6 +152,11 @@ export interface CommonRowsReader {
 /** Part of a statement's memory beyond which operators go to disk; the rest is for what they need to do so. */
 const CROWDED_SHARE = 0.6;
 
+/** What index-spool.ts keeps, which contexts hand on without knowing it. */
+export interface KeptForLookups {
+  stop(): void;
+}
+
 /** Remembers what correlated subqueries answered (subquery-memo.ts). */
 export interface SubqueryAnswers {
   answer(expr: SubqueryExpr, context: ExecContext, run: () => readonly Value[]): readonly Value[];
@@ -178,6 +183,10 @@ export class StatementState {
   lookups: Map<TableDef, number> | null = null;
   /** Answers of correlated subqueries by their outer values. */
   subqueryMemo: SubqueryAnswers | null = null;
+  /** Rows of a batch for each of which parts of the plan are opened now. */
+  rowsAtWork = 0;
+  /** Tables that are kept in the order of an index (index-spool.ts), by the program that looks them up. */
+  indexSpools: Map<object, KeptForLookups> | null = null;
   /** Rows have left that cannot be taken back: the statement cannot be run again. */
   hasSent = false;
   /** What was changed in graphs; null: nothing can have been. */
@@ -213,5 +222,12 @@ export class StatementState {
 
   release(bytes: number): void {
     this.memoryBytes -= bytes;
+  }
+
+  /** Rows that were read may be others from now on, or nobody reads any more. */
+  forgetRead(): void {
+    this.subqueryMemo = null;
+    for (const spool of this.indexSpools?.values() ?? []) spool.stop();
+    this.indexSpools = null;
   }
 }

@@ -340,7 +340,7 @@ export class GraphWriter {
 
   private finishLoads(): void | Promise<void> {
     const { loads, context } = this;
-    context.statement.subqueryMemo = null;
+    context.statement.forgetRead();
     this.edgeSources.clear();
     for (const [{ table }, bulk] of loads) this.noteChanged(table, bulk.count);
     const [first, second] = [...loads.values()];
@@ -385,7 +385,7 @@ export class GraphWriter {
 
   private *writeChanges(): Generator<undefined, void> {
     if (!this.isPending) return;
-    this.context.statement.subqueryMemo = null;
+    this.context.statement.forgetRead();
     const moves: { readonly table: EntityTable; readonly state: EntityState; readonly move: Move }[] = [];
     for (const table of [this.edges, this.nodes]) {
       this.noteChanged(table.table, table.pending.length);

@@ -14,6 +14,8 @@ import type { IndexScanPlan, ScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { type CoveredRows, compileCoveredRows } from "./covered-rows.js";
 import { suffixOf } from "./entry-value.js";
+import { compileIndexSpool, type IndexSpool, type IndexSpoolProgram, spoolOf } from "./index-spool.js";
+import type { KeptRows } from "./kept-rows.js";
 import { compileKeyRanges, type KeyRanges, type KeyRangesProgram, keyRanges } from "./key-ranges.js";
 import { compileKeyedStretch } from "./keyed-scan.js";
 import { after, type Open, type Operator, type Pulled } from "./operator.js";
@@ -43,6 +45,8 @@ interface IndexScanProgram {
   readonly only: KeyRange["only"];
   /** Each entry is a row that is handed on. */
   readonly entriesAreRows: boolean;
+  /** What many lookups of one statement read; null: records. */
+  readonly spool: IndexSpoolProgram | null;
 }
 
 /** Rows of a table that can be made into segments in the time of one lookup in the records. */
@@ -74,6 +78,7 @@ export function compileIndexScan(plan: IndexScanPlan): Open {
     entriesAreRows: !byPrimaryKey && !ranges.points && rows.predicate === null,
     segmentable,
     openStretch: segmentable ? compileStretchScan(rest) : openKeyed,
+    spool: compileIndexSpool(plan, keyLayout, ranges),
   };
   return (context) => new IndexScanOperator(program, context);
 }
@@ -101,11 +106,17 @@ class IndexScanOperator implements Operator {
   /** Rows of ranges that came from records. */
   private rowsRead = 0;
   private closed = false;
+  private readonly spool: IndexSpool | null;
+  /** Where its next row is, and where its last one ends. */
+  private kept: KeptRows | null = null;
+  private keptAt = 0;
+  private keptTo = 0;
 
   constructor(
     private readonly program: IndexScanProgram,
     private readonly context: ExecContext,
   ) {
+    this.spool = program.spool === null ? null : spoolOf(program.spool, context);
     this.rows = new RowDecoder(program.rows, context);
     this.size = Math.min(FIRST_BATCH_ROWS, context.batchRows);
   }
@@ -129,12 +140,41 @@ class IndexScanOperator implements Operator {
 
   next(): Pulled {
     const { context } = this;
+    if (this.kept !== null) return this.readKept(this.kept);
     if (this.stretch !== null) return after(this.stretch.next(), this.fromStretch);
     if (this.ranges === null) {
+      const kept = this.spool?.lookUp() ?? null;
+      if (kept !== null) return this.beginKept(kept);
       return after(keyRanges(this.program.ranges, context), (ranges) => this.begin(ranges));
     }
     if (context.shouldYield()) return context.yieldTurn().then(() => this.readOrNext());
     return this.readOrNext();
+  }
+
+  private beginKept(kept: KeptRows): Pulled {
+    const { context, toPassOver } = this;
+    context.tx.requireOpen();
+    const { from, to } = kept.find(context);
+    this.kept = kept;
+    this.keptAt = this.program.ranges.reverse ? from : Math.min(to, from + toPassOver);
+    this.keptTo = this.program.ranges.reverse ? Math.max(from, to - toPassOver) : to;
+    if (toPassOver > 0) this.size = Math.min(context.batchRows, this.expected);
+    return this.readKept(kept);
+  }
+
+  private readKept(kept: KeptRows): Pulled {
+    const { context, rows, program } = this;
+    const { reverse } = program.ranges;
+    while (!this.closed && this.keptAt < this.keptTo) {
+      context.checkpoint();
+      const count = Math.min(this.size, this.keptTo - this.keptAt);
+      this.size = context.batchRows;
+      if (reverse) for (let i = 0; i < count; i++) rows.addHeld(kept.vectors, kept.rows[--this.keptTo]!);
+      else for (let i = 0; i < count; i++) rows.addHeld(kept.vectors, kept.rows[this.keptAt++]!);
+      if (rows.length > 0) return rows.take();
+      if (context.shouldYield()) return context.yieldTurn().then(() => this.readKept(kept));
+    }
+    return null;
   }
 
   private begin(ranges: KeyRanges): Pulled {
@@ -286,6 +326,7 @@ class IndexScanOperator implements Operator {
       this.addRows(entries.values);
     }
     this.rowsRead += found.keys.length;
+    this.spool?.noteRead(found.keys.length);
     if (found.keys.length === 0) {
       this.cursor.close();
       this.cursor = null;

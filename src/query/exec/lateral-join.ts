@@ -93,6 +93,7 @@ class LateralJoinOperator implements Operator {
     if (batch === null) return false;
     this.leftBatch = batch;
     this.leftRow = 0;
+    this.context.statement.rowsAtWork = batch.length;
     this.matched = false;
     return true;
   }

@@ -148,6 +148,7 @@ class SlowProjectOperator implements Operator {
   private project(batch: Batch): Pulled {
     const { outputs, scratch, context } = this;
     const { length } = batch;
+    context.statement.rowsAtWork = length;
     const row = (index: number): void => {
       for (let c = 0; c < outputs.length; c++) {
         const { slot, evaluateRow } = outputs[c]!;

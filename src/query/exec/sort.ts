@@ -1,72 +1,88 @@
 /**
- * ORDER BY: keeps all rows, sorts their numbers, and hands the rows on in that order. Rows that do not fit into the
- * statement's memory go to disk in sorted runs, which are merged at the end (Knuth, The Art of Computer Programming 3,
- * §5.4).
+ * ORDER BY: keeps all rows in columns, sorts their numbers, and hands the rows on in that order. Rows that do not fit
+ * into the statement's memory go to disk in sorted runs, which are merged at the end (Knuth, The Art of Computer
+ * Programming 3, §5.4).
  */
 import type { SqlType, Value } from "../../values/values.js";
 import type { Batch } from "../expr/expr.js";
+import { newColumnId } from "../optimize/new-column-id.js";
 import type { OutputColumn, SortKey, SortPlan } from "../plan/plan.js";
-import { type Abbreviation, abbreviate, abbreviatedOrder, abbreviationOf } from "./abbreviated-keys.js";
+import { abbreviationOf } from "./abbreviated-keys.js";
+import { type ColumnOrderProgram, columnOrder, type SortedRows } from "./column-order.js";
 import type { ExecContext } from "./context.js";
-import { type NumberSort, type NumberSortOf, numberSortOf } from "./number-sort.js";
 import { after, drain, inTurns, type Open, type Operator, type Pulled } from "./operator.js";
-import { emptyColumns, RowBuffer } from "./row-buffer.js";
-import { compileAll, type EvaluateAll, slotsOf } from "./slots.js";
-import { comparisonCost, type RowOrderOf, rowOrderOf, sortRows } from "./sort-rows.js";
+import { emptyColumns } from "./row-buffer.js";
+import { ALL_ROWS, CHUNK_ROWS, Chunk, chunkOf, plainColumn, type Selection, valuesOfBatch } from "./segments/chunk.js";
+import type { Column } from "./segments/column.js";
+import { ColumnBuffer } from "./segments/column-buffer.js";
+import { compileAll, type EvaluateAll, slotsOf, slotsRead } from "./slots.js";
+import { type RowOrderOf, rowOrderOf } from "./sort-rows.js";
 import { RunMerge } from "./spill/run-merge.js";
 import type { SpillFile } from "./spill/spill-area.js";
 import { canSpill, type Run, RunWriter } from "./spill/spilled-rows.js";
-import { type ColumnBytes, columnBytesOf } from "./value-bytes.js";
 
-export interface SortProgram {
+/** What a sort and a heap have in common. */
+export interface SortKeys {
   readonly columns: readonly OutputColumn[];
   readonly keys: readonly EvaluateAll[];
-  readonly keyBytes: readonly ColumnBytes[];
   readonly orderOf: RowOrderOf;
-  /** Of the first key. */
-  readonly abbreviation: Abbreviation | null;
-  readonly descending: boolean;
-  readonly numbersOf: NumberSortOf;
+}
+
+export function compileSortKeys(columns: readonly OutputColumn[], keys: readonly SortKey[]): SortKeys {
+  const slotOf = slotsOf(columns);
+  return { columns, keys: keys.map((key) => compileAll(key.expr, slotOf)), orderOf: rowOrderOf(keys) };
+}
+
+interface SortProgram {
+  readonly width: number;
+  /** The columns, and behind them the keys that are none of them. */
+  readonly kept: readonly OutputColumn[];
+  readonly computed: readonly { readonly slots: readonly number[]; readonly evaluate: EvaluateAll }[];
+  readonly order: ColumnOrderProgram;
   /** Of the keys and then of the columns; null if there is one that cannot be put on disk. */
   readonly spillTypes: readonly SqlType[] | null;
 }
 
-export function compileSortKeys(columns: readonly OutputColumn[], keys: readonly SortKey[]): SortProgram {
-  const slotOf = slotsOf(columns);
-  const types = [...keys.map((key) => key.expr.type), ...columns.map((column) => column.type)];
-  return {
-    spillTypes: canSpill(types) ? types : null,
-    columns,
-    keys: keys.map((key) => compileAll(key.expr, slotOf)),
-    keyBytes: keys.map((key) => columnBytesOf(key.expr.type)),
-    orderOf: rowOrderOf(keys),
-    abbreviation: keys.length === 0 ? null : abbreviationOf(keys[0]!.expr.type),
-    descending: keys[0]?.descending === true,
-    numbersOf: numberSortOf(keys),
-  };
-}
-
 export function compileSort(plan: SortPlan, input: Open): Open {
-  const program = compileSortKeys(plan.input.columns, plan.keys);
+  const { columns } = plan.input;
+  const slotOf = slotsOf(columns);
+  const kept = [...columns];
+  const computed: { slots: readonly number[]; evaluate: EvaluateAll }[] = [];
+  const keys = plan.keys.map(({ expr, descending, nullsFirst }) => {
+    const { type } = expr;
+    const slot = expr.kind === "column" ? slotOf(expr.id) : -1;
+    if (slot >= 0) return { slot, type, descending, nullsFirst };
+    computed.push({ slots: slotsRead([expr], slotOf), evaluate: compileAll(expr, slotOf) });
+    const added = kept.push({ id: newColumnId(), name: "", type, nullable: true }) - 1;
+    return { slot: added, type, descending, nullsFirst };
+  });
+  const types = [...keys.map(({ type }) => type), ...columns.map(({ type }) => type)];
+  const abbreviation = keys.length === 0 ? null : abbreviationOf(keys[0]!.type);
+  const program: SortProgram = {
+    width: columns.length,
+    kept,
+    computed,
+    order: { keys, orderOf: rowOrderOf(plan.keys), abbreviation },
+    spillTypes: canSpill(types) ? types : null,
+  };
   return (context) => new SortOperator(program, input(context), context);
 }
 
-/** A row's place in the order, and the number that stands for its first key. */
-const ROW_BYTES = 12;
-/** A key's number. */
-const KEY_BYTES = 8;
+/** What sorting moves for each row. */
+const ROW_BYTES = 20;
+/** Rows that are written to disk at a time. */
+const WRITTEN_ROWS = 256;
 
 class SortOperator implements Operator {
-  private readonly rows: RowBuffer;
-  private readonly keys: Value[][];
-  /** The first key's abbreviations. */
-  private numbers: number[] = [];
-  /** All keys; null: values have to be compared. */
-  private numberSort: NumberSort | null;
-  private readonly out: Value[][];
-  private order: Uint32Array | null = null;
+  private readonly rows: ColumnBuffer;
+  private vectors: readonly Column[] = [];
+  /** Those that are handed on. */
+  private handed: readonly Column[] = [];
+  private readonly scratch: Value[][];
+  private order: Int32Array | null = null;
   private position = 0;
-  private keyBytes = 0;
+  private orderBytes = 0;
+  private handsOutChunks = false;
   private file: SpillFile | null = null;
   private readonly runs: Run[] = [];
   private merge: RunMerge | null = null;
@@ -76,10 +92,13 @@ class SortOperator implements Operator {
     private readonly input: Operator,
     private readonly context: ExecContext,
   ) {
-    this.rows = new RowBuffer(program.columns, context);
-    this.keys = emptyColumns(program.keys.length);
-    this.out = emptyColumns(program.columns.length);
-    this.numberSort = program.numbersOf();
+    this.rows = new ColumnBuffer(program.kept, context);
+    this.scratch = emptyColumns(program.kept.length);
+    input.acceptChunks?.();
+  }
+
+  acceptChunks(): void {
+    this.handsOutChunks = true;
   }
 
   next(): Pulled {
@@ -91,23 +110,25 @@ class SortOperator implements Operator {
     return drain(this.input, this.append, () => {
       if (this.runs.length > 0) return after(this.spillRun(), () => this.startMerge().next());
       return after(this.sorted(), (order) => {
-        this.order = order;
+        this.order = numbersOf(order);
+        this.handed = this.vectors.slice(0, this.program.width);
         return this.emit();
       });
     });
   }
 
-  private sorted(): Uint32Array | Promise<Uint32Array> {
-    if (this.numberSort !== null) return this.numberSort.sort(this.context, this.rows.length);
-    const { abbreviation, descending, orderOf } = this.program;
-    const full = orderOf(this.keys);
-    const order = abbreviation === null ? full : abbreviatedOrder(this.numbers, abbreviation, descending, full);
-    return sortRows(this.context, this.rows.length, order, comparisonCost(this.keys, this.rows.length));
+  private sorted(): SortedRows | Promise<SortedRows> {
+    const { rows, context, program } = this;
+    while (!rows.settle()) {
+      if (context.shouldYield()) return context.yieldTurn().then(() => this.sorted());
+    }
+    this.vectors = rows.vectors();
+    return columnOrder(program.order, this.vectors, rows.length, context);
   }
 
   private readonly append = (batch: Batch): void | Promise<void> => {
     const { context, program } = this;
-    const isFull = program.spillTypes !== null && context.statement.isCrowded(this.keyBytes + this.rows.bytes);
+    const isFull = program.spillTypes !== null && context.statement.isCrowded(this.orderBytes + this.rows.bytes);
     if (!isFull || context.spill === null) {
       this.keep(batch);
       return;
@@ -118,66 +139,81 @@ class SortOperator implements Operator {
   };
 
   private keep(batch: Batch): void {
-    const { program, context, rows } = this;
-    let bytes = (ROW_BYTES + (this.numberSort === null ? 0 : KEY_BYTES * program.keys.length)) * batch.length;
-    for (let k = 0; k < program.keys.length; k++) {
-      const values = program.keys[k]!(batch, context, []);
-      const to = this.keys[k]!;
-      for (let row = 0; row < batch.length; row++) to.push(values[row]!);
-      bytes += program.keyBytes[k]!(values, batch.length);
-      if (this.numberSort?.add(k, values, batch.length) === false) this.numberSort = null;
-      if (k === 0 && program.abbreviation !== null) {
-        abbreviate(values, batch.length, program.abbreviation, this.numbers);
-      }
-    }
-    this.keyBytes += bytes;
-    context.statement.reserve(bytes);
-    rows.append(batch);
+    const bytes = ROW_BYTES * batch.length;
+    this.orderBytes += bytes;
+    this.context.statement.reserve(bytes);
+    this.rows.append(this.withKeys(chunkOf(batch)));
+  }
+
+  private withKeys(chunk: Chunk): Chunk {
+    const { computed } = this.program;
+    if (computed.length === 0) return chunk;
+    const made = computed.map(({ slots, evaluate }) => plainColumn(evaluate(chunk.only(slots), this.context, [])));
+    const selections = [...chunk.selections, ...made.map(() => ALL_ROWS)];
+    return new Chunk([...chunk.vectors, ...made], selections, chunk.length, this.scratch);
   }
 
   /** The rows that are held go to disk as one sorted run. */
   private spillRun(): void | Promise<void> {
-    const { context, rows, keys, program } = this;
-    if (rows.length === 0) return;
-    return after(this.sorted(), (order) => {
+    const { context, rows, program } = this;
+    const { length } = rows;
+    if (length === 0) return;
+    return after(this.sorted(), (sorted) => {
+      const order = numbersOf(sorted);
       this.file ??= context.spill!.open(context.statement);
       const writer = new RunWriter(this.file, program.spillTypes!, context.statement);
-      const columns = [...keys, ...rows.columns];
-      const write = (i: number) => writer.add(columns, order[i]!);
-      return inTurns(context, order.length, write, () => {
+      const write = (piece: number): void => {
+        const from = piece * WRITTEN_ROWS;
+        const to = Math.min(from + WRITTEN_ROWS, length);
+        const { columns } = this.chunkOf(this.vectors, order, from, to);
+        const written = [...program.order.keys.map(({ slot }) => columns[slot]!), ...columns.slice(0, program.width)];
+        for (let i = 0; i < to - from; i++) writer.add(written, i);
+      };
+      const finish = (): void => {
         this.runs.push(writer.finish());
         this.forget();
-      });
+      };
+      return inTurns(context, Math.ceil(length / WRITTEN_ROWS), write, finish, 0, 1);
     });
   }
 
   private forget(): void {
-    this.context.statement.release(this.keyBytes);
-    this.keyBytes = 0;
-    this.numbers = [];
-    this.numberSort?.clear();
-    for (let k = 0; k < this.keys.length; k++) this.keys[k] = [];
+    this.context.statement.release(this.orderBytes);
+    this.orderBytes = 0;
+    this.vectors = [];
     this.rows.clear();
   }
 
   private startMerge(): RunMerge {
-    this.merge = new RunMerge(this.runs, this.program.keys.length, this.program.orderOf, this.context);
+    const { order } = this.program;
+    this.merge = new RunMerge(this.runs, order.keys.length, order.orderOf, this.context);
     return this.merge;
+  }
+
+  /** Rows at these places of the order. */
+  private chunkOf(vectors: readonly Column[], order: Int32Array, from: number, to: number): Chunk {
+    const selection: Selection = { rows: order.subarray(from, to), from: 0 };
+    return new Chunk(vectors, new Array<Selection>(vectors.length).fill(selection), to - from, this.scratch);
   }
 
   private emit(): Batch | null {
     const from = this.position;
     if (from === this.rows.length) return null;
-    this.position = Math.min(from + this.context.batchRows, this.rows.length);
-    return this.rows.gather(this.order!, from, this.position, this.out);
+    const rowsMax = this.handsOutChunks ? CHUNK_ROWS : this.context.batchRows;
+    this.position = Math.min(from + rowsMax, this.rows.length);
+    const chunk = this.chunkOf(this.handed, this.order!, from, this.position);
+    return this.handsOutChunks ? chunk : valuesOfBatch(chunk);
   }
 
   close(): void {
     this.merge?.close();
     this.file?.close();
-    this.context.statement.release(this.keyBytes);
-    this.keyBytes = 0;
-    this.rows.release();
+    this.context.statement.release(this.orderBytes);
+    this.orderBytes = 0;
+    this.rows.clear();
     this.input.close();
   }
 }
+
+const numbersOf = (order: SortedRows): Int32Array =>
+  order instanceof Int32Array ? order : new Int32Array(order.buffer, order.byteOffset, order.length);

@@ -13,14 +13,14 @@ import { emptyColumns } from "./row-buffer.js";
 import { Chunk } from "./segments/chunk.js";
 import { FirstKey, type FirstKeyProgram } from "./segments/first-key.js";
 import { compileMaybe, NO_SLOTS, slotsOf, slotsRead } from "./slots.js";
-import { compileSort, compileSortKeys, type SortProgram } from "./sort.js";
+import { compileSort, compileSortKeys, type SortKeys } from "./sort.js";
 import { comparisonCost, type RowOrder, sortRows } from "./sort-rows.js";
 import { rowsOfThread, THREAD_ROWS_MAX } from "./threads/merge-state.js";
 import { FromThread } from "./threads/read-threads.js";
 import { type SentPlanOf, sentPlanOf } from "./threads/sent-read.js";
 import { bytesOf } from "./value-bytes.js";
 
-interface TopNProgram extends SortProgram {
+interface TopNProgram extends SortKeys {
   readonly sent: SentPlanOf;
   /** Null: the first key is no column. */
   readonly firstKey: FirstKeyProgram | null;

@@ -176,11 +176,16 @@ export interface Lifted {
 export function lift(plan: Plan, outer: ReadonlySet<ColumnId>): Lifted | null {
   if (![...outerColumnsOf(plan)].some((id) => outer.has(id))) return { plan, conditions: [] };
   switch (plan.kind) {
+    case "scan": {
+      const [correlated, local] = split(conjuncts(plan.filter), outer);
+      if (correlated.some(hasSubquery)) return null;
+      return { plan: Object.freeze({ ...plan, filter: andOf(local) }), conditions: correlated };
+    }
     case "filter": {
       const inner = lift(plan.input, outer);
       if (inner === null) return null;
       const [correlated, local] = split(conjuncts(plan.predicate), outer);
-      if (correlated.some((condition) => someExpr(condition, (node) => node.kind === "subquery"))) return null;
+      if (correlated.some(hasSubquery)) return null;
       return { plan: filtered(inner.plan, local), conditions: [...inner.conditions, ...correlated] };
     }
     case "project": {
@@ -206,6 +211,8 @@ export function lift(plan: Plan, outer: ReadonlySet<ColumnId>): Lifted | null {
       return null;
   }
 }
+
+const hasSubquery = (condition: Expr) => someExpr(condition, (node) => node.kind === "subquery");
 
 /** The projection with the columns that lifted conditions read passed on. */
 function passing(plan: ProjectPlan, inner: Lifted): Plan {

@@ -32,8 +32,10 @@ export class ColumnBuffer {
   constructor(
     private readonly outputs: readonly OutputColumn[],
     private readonly context: ExecContext,
+    /** About how many rows will come. */
+    expected = 0,
   ) {
-    this.columns = outputs.map(({ type }) => new GrowingColumn(type));
+    this.columns = outputs.map(({ type }) => new GrowingColumn(type, expected));
     this.scratch = emptyColumns(outputs.length);
   }
 
@@ -96,7 +98,7 @@ const RECODED_ROWS = 4096;
 class GrowingColumn {
   private kind: StoredForm["kind"] | null = null;
   private length = 0;
-  private data: GrowingArray<Int32Array> | GrowingArray<Float64Array> = new GrowingArray(Int32Array);
+  private data: GrowingArray<Int32Array> | GrowingArray<Float64Array>;
   private holdsFloats = false;
   private nulls: GrowingArray<Uint8Array> | null = null;
   private min = Number.POSITIVE_INFINITY;
@@ -114,7 +116,11 @@ class GrowingColumn {
   private readonly measure: ColumnBytes;
   private readonly arrived: Value[] = [];
 
-  constructor(private readonly type: SqlType) {
+  constructor(
+    private readonly type: SqlType,
+    expected = 0,
+  ) {
+    this.data = new GrowingArray(Int32Array, holdsNumbers(type) ? expected : 0);
     this.measure = columnBytesOf(type);
   }
 

@@ -20,8 +20,12 @@ export class GrowingArray<A extends Numbers> {
   private whole: A | null = null;
   private copied = 0;
 
-  constructor(private readonly make: new (length: number) => A) {
-    this.first = new make(0);
+  /** `expected`: about how many rows will come; they have room from the beginning. */
+  constructor(
+    private readonly make: new (length: number) => A,
+    private readonly expected = 0,
+  ) {
+    this.first = new make(expected);
   }
 
   /** Where the next `count` rows are to be written, from index 0 on. They count as being there. */
@@ -88,7 +92,7 @@ export class GrowingArray<A extends Numbers> {
 
   /** The same rows, in an array of another kind. */
   as<B extends Numbers>(make: new (length: number) => B): GrowingArray<B> {
-    const other = new GrowingArray(make);
+    const other = new GrowingArray(make, this.expected);
     const { first, held } = this;
     if (held > 0) other.room(held).set(first.subarray(0, held));
     for (const { rows, used } of this.blocks) other.room(used).set(rows.subarray(0, used));

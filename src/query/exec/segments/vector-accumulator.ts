@@ -21,12 +21,20 @@ import type { SentState } from "../threads/read-threads.js";
 import type { Chunk } from "./chunk.js";
 import { computeInto, InSegment, nulls, results } from "./chunk-numbers.js";
 import { CountRows, CountValues } from "./count-accumulator.js";
+import { EXACT_SQUARES, ExactSquares } from "./exact-squares.js";
+import { FloatSteps, floatVectorOf } from "./float-steps.js";
 import { FloatParts, FloatSum, type PartOfRun } from "./float-sum.js";
 import { GroupNumbers } from "./group-numbers.js";
 import { NumberExtreme } from "./number-extreme.js";
 import { TextExtreme } from "./text-extreme.js";
 import { EXACT_MAX, type VectorExpr, vectorExprOf } from "./vector-expr.js";
 
+/** Aggregates that step through doubles in the order of the rows. */
+const FLOAT_STEPS: ReadonlySet<string> = new Set([
+  ...EXACT_SQUARES,
+  ..."corr covar_pop covar_samp regr_count regr_sxx regr_syy regr_sxy regr_avgx regr_avgy".split(" "),
+  ..."regr_r2 regr_slope regr_intercept".split(" "),
+]);
 const INTEGERS = new Set(["int2", "int4", "int8"]);
 const FLOATS = new Set(["float4", "float8"]);
 /** Types that a cast to text leaves as they are. */
@@ -43,6 +51,10 @@ export function compileVectorAccumulator(
   if (call.distinct || call.filter !== null || call.orderBy.length > 0 || fn.open !== undefined) return null;
   const [arg] = args;
   if (fn.name === "count" && arg === undefined) return () => new CountRows();
+  if (FLOAT_STEPS.has(fn.name) && args.length === fn.args.length && fn.args.every(({ name }) => FLOATS.has(name))) {
+    const parts = args.map((one) => ({ evaluate: compileAll(one, slotOf), vector: floatVectorOf(one, slotOf) }));
+    if (parts.every(({ vector }) => vector !== null)) return (context) => new FloatSteps(fn, parts, context);
+  }
   if (args.length !== 1 || arg === undefined) return null;
   const values = compileAll(arg, slotOf);
   if (fn.name === "count") {
@@ -55,6 +67,10 @@ export function compileVectorAccumulator(
     const vector = vectorExprOf(arg, slotOf);
     const result = fn.name === "avg" ? averageOf : fn.returns.name === "int8" ? integerOf : totalOf;
     return (context) => new ExactSum(values, vector, result, context);
+  }
+  if (EXACT_SQUARES.has(fn.name) && !FLOATS.has(type.name)) {
+    const vector = vectorExprOf(arg, slotOf);
+    return (context) => new ExactSquares(fn, values, vector, context);
   }
   if (isSum && FLOATS.has(type.name) && arg.kind === "column") {
     const vector = vectorExprOf(arg, slotOf);

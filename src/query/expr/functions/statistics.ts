@@ -3,12 +3,13 @@
  * Numeric); Youngs–Cramer updates over floats, as PostgreSQL's float.c does.
  */
 import { Numeric } from "../../../values/numeric.js";
-import { numericSqrt } from "../../../values/numeric-math.js";
+import { sqrtToScale } from "../../../values/numeric-math.js";
 import { FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, type Value } from "../../../values/values.js";
 import type { AggregateFunction } from "../expr.js";
 import { aggregate } from "./aggregate-steps.js";
 
-interface ExactState {
+/** Of the variance of exact numbers: how many there are, Σx and Σx². */
+export interface ExactState {
   count: number;
   sum: Numeric;
   squares: Numeric;
@@ -36,7 +37,8 @@ function exact(name: string, sample: boolean, root: boolean): AggregateFunction[
     },
     result(state: ExactState) {
       const variance = exactVariance(state, sample);
-      return variance === null || !root ? variance : numericSqrt(variance);
+      // A deviation has as many digits as the variance.
+      return root && variance?.isFinite() === true ? sqrtToScale(variance, variance.scale) : variance;
     },
   });
   const integers = steps((value: number | bigint) => Numeric.fromInteger(value));
