@@ -334,7 +334,6 @@ export type AlterAction =
   | {
       readonly kind: "set trigger";
       readonly name: string | null;
-      /** Those of foreign keys, too. */
       readonly isAll?: true;
       readonly enabled: TriggerDef["enabled"];
     }
@@ -383,6 +382,7 @@ export interface CommentCommand {
 
 export interface CreateViewCommand {
   readonly kind: "create view";
+  readonly notices: readonly string[];
   readonly schema: string;
   readonly name: string;
   readonly replace: boolean;
