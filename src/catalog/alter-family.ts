@@ -268,7 +268,8 @@ class FamilyChange {
     if (conflict !== null) {
       throw sqlError("42P17", `constraint "${name}" conflicts with ${conflict} constraint on relation "${table.name}"`);
     }
-    this.replaceCheck(table, known, withParent(known));
+    const merged = withParent(known);
+    this.replaceCheck(table, known, table.partitionBound === undefined ? merged : { ...merged, local: false });
     return { notices: [`merging constraint "${name}" with inherited definition`] };
   }
 

@@ -15,7 +15,7 @@ import {
 import { dependentsOf } from "./dependent-views.js";
 import { dropDependents } from "./drop-dependents.js";
 import { withStatistics } from "./extended-statistics.js";
-import { dropForeignKey, dropReferences } from "./foreign-key-ddl.js";
+import { dropForeignKey, dropReferences, setReferencesChecked } from "./foreign-key-ddl.js";
 import { verification } from "./foreign-key-verification.js";
 import { attachPartition, detachPartition } from "./partition-ddl.js";
 import { attachIndex } from "./partition-indexes.js";
@@ -68,6 +68,7 @@ export function alterOne(
       return detachPartition(editor, table, action);
     case "set trigger":
       setState(editor, table, action.name, action.enabled);
+      if (action.isAll) setReferencesChecked(editor, table.id, action.enabled === "origin");
       return {};
     case "set rule":
       setRuleState(editor, table, action.name, action.enabled);

@@ -35,6 +35,16 @@ function commentOnOther(editor: CatalogEditor, { object, relation, part, comment
     case "type":
       editor.putType(commented(view.type(schema!, name) ?? missing("42704", "type", name), comment));
       return true;
+    case "domain constraint": {
+      const found = view.type(schema!, name) ?? missing("42704", "type", name);
+      if (found.kind !== "domain") throw sqlError("42809", `"${name}" is not a domain`);
+      if (!found.checks.some((check) => check.name === part)) {
+        throw sqlError("42704", `constraint "${part}" for domain ${name} does not exist`);
+      }
+      const checks = found.checks.map((check) => (check.name === part ? commented(check, comment) : check));
+      editor.putType(Object.freeze({ ...found, checks }));
+      return true;
+    }
     case "schema": {
       const found = view.schemas().find((other) => other.name === name) ?? missing("3F000", "schema", name);
       editor.putSchema(commented(found, comment));

@@ -331,7 +331,12 @@ export type AlterAction =
   | { readonly kind: "attach index"; readonly index: string; readonly schema: string; readonly partition: string }
   | { readonly kind: "validate constraint"; readonly name: string }
   /** ENABLE, DISABLE TRIGGER; null: all. */
-  | { readonly kind: "set trigger"; readonly name: string | null; readonly enabled: TriggerDef["enabled"] }
+  | {
+      readonly kind: "set trigger";
+      readonly name: string | null;
+      readonly isAll?: true;
+      readonly enabled: TriggerDef["enabled"];
+    }
   | { readonly kind: "set rule"; readonly name: string; readonly enabled: TriggerDef["enabled"] }
   | {
       readonly kind: "alter constraint";
@@ -361,6 +366,7 @@ export interface CommentCommand {
     | "table"
     | "column"
     | "constraint"
+    | "domain constraint"
     | "index"
     | "view"
     | "view column"
@@ -376,6 +382,7 @@ export interface CommentCommand {
 
 export interface CreateViewCommand {
   readonly kind: "create view";
+  readonly notices: readonly string[];
   readonly schema: string;
   readonly name: string;
   readonly replace: boolean;

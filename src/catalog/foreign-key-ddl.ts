@@ -72,6 +72,23 @@ export function dropForeignKey(editor: CatalogEditor, table: TableDef, key: Fore
   if (target.partitionKey !== undefined) dropReferencesToPartitions(editor, key.id);
 }
 
+/** ENABLE, DISABLE TRIGGER ALL: whether foreign keys of and to the table, and its partitions, are checked. */
+export function setReferencesChecked(editor: CatalogEditor, tableId: number, isChecked: boolean): void {
+  const marked = <T extends { readonly unchecked?: true }>({ unchecked: _, ...item }: T) =>
+    Object.freeze((isChecked ? item : { ...item, unchecked: true }) as T);
+  const table = editor.view.tableById(tableId)!;
+  const { foreignKeys, referencedBy, children = [] } = table;
+  editor.replaceTable(
+    Object.freeze({
+      ...table,
+      ...(foreignKeys !== undefined && { foreignKeys: foreignKeys.map(marked) }),
+      ...(referencedBy !== undefined && { referencedBy: referencedBy.map(marked) }),
+    }),
+  );
+  if (table.partitionKey === undefined) return;
+  for (const child of children) setReferencesChecked(editor, child, isChecked);
+}
+
 /** Before the table goes: the other ends of its own foreign keys. */
 export function dropTableReferences(editor: CatalogEditor, table: TableDef): void {
   for (const key of table.foreignKeys ?? []) if (key.tableId !== table.id) dropForeignKey(editor, table, key);

@@ -162,6 +162,8 @@ export interface CheckDef {
   readonly local?: boolean;
   /** NO INHERIT: children do not get the constraint. */
   readonly noInherit?: boolean;
+  /** COMMENT ON CONSTRAINT … ON DOMAIN; tables keep those of theirs. */
+  readonly comment?: string;
 }
 
 /** PARTITION BY of a partitioned table, which has no rows of its own. */
@@ -208,6 +210,8 @@ export interface ForeignKeyDef {
   readonly deferrable: boolean;
   readonly initiallyDeferred: boolean;
   readonly notValid: boolean;
+  /** DISABLE TRIGGER ALL of its table: new rows are not checked. */
+  readonly unchecked?: true;
   /** Of a partition: the id of the partitioned table's foreign key that it is part of. */
   readonly parentId?: number;
 }
@@ -261,6 +265,8 @@ export interface ReferenceDef {
   readonly columns: readonly number[];
   /** The unique index that has them; null: the primary key. */
   readonly indexId: number | null;
+  /** DISABLE TRIGGER ALL of this table: nothing happens to the rows that refer to one that goes. */
+  readonly unchecked?: true;
 }
 
 /** What CREATE STATISTICS declares of columns that belong together. */

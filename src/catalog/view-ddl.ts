@@ -29,7 +29,7 @@ export function createView(editor: CatalogEditor, command: CreateViewCommand, no
   editor.putView(
     Object.freeze({ id, schema, name, columns: kept, query, checkOption, ...marks, ...triggers, createdAt }),
   );
-  return { tag: "CREATE VIEW", notices: [], cleared: [] };
+  return { tag: "CREATE VIEW", notices: command.notices, cleared: [] };
 }
 
 export function dropViews(editor: CatalogEditor, command: DropViewsCommand): ViewOutcome {

@@ -188,6 +188,16 @@ export class Cursor {
     return this.fill(length);
   }
 
+  /** What takes it back to where it stands now. It keeps its rows from here on, so that they need not be read again. */
+  mark(): () => void {
+    const { position, currentParts } = this;
+    this.keepsAll = true;
+    return () => {
+      this.position = position;
+      this.currentParts = currentParts;
+    };
+  }
+
   /** Rows that were fetched are not needed any more, unless the client may go back. */
   private forget(): void {
     if (this.keepsAll || this.rows.length === 0 || this.position < this.length) return;

@@ -27,6 +27,7 @@ import { statementContext } from "../sql/routine/prepared-routine.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { Value } from "../values/values.js";
 import { graphFinder } from "./ensure-graph.js";
+import type { SessionRoutineCursors } from "./routine-cursors.js";
 import type { SessionNames } from "./session-names.js";
 import type { Outcome, Rows } from "./sql-result.js";
 import { planNode, type StatementPlan } from "./statement-plan.js";
@@ -84,6 +85,7 @@ export class SessionRoutineHost implements RoutineHost {
     private readonly tenant: Tenant,
     private readonly names: SessionNames,
     private readonly session: RoutineSession,
+    readonly cursors: SessionRoutineCursors,
   ) {}
 
   /** Another statement of the session begins. */

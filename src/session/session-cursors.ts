@@ -42,6 +42,13 @@ class CursorState extends StatementState {
   }
 }
 
+interface Doings {
+  readonly opened: Set<Cursor>;
+  readonly closed: Set<Cursor>;
+  /** Of cursors that were there before: what takes them back to where they stood. */
+  readonly positions: Map<Cursor, () => void>;
+}
+
 /** Never written to. */
 const NO_CURSORS = new Map<string, Cursor>();
 
@@ -55,6 +62,8 @@ export class SessionCursors {
   /** The request that waits for the rows being fetched. */
   private client: Client | null = null;
   private ownFetcher: Client | null = null;
+  /** What functions of the running statement did to cursors; null: nothing. */
+  private doings: Doings | null = null;
 
   /** The client of every cursor: the request that fetches. */
   get fetcher(): Client {
@@ -120,9 +129,11 @@ export class SessionCursors {
 
   /** Runs `work` on a cursor on behalf of the client. */
   on<T>(client: Client, work: () => T | Promise<T>): T | Promise<T> {
+    // The query of a cursor may call functions that fetch from others.
+    const before = this.client;
     this.client = client;
     const done = () => {
-      this.client = null;
+      this.client = before;
     };
     try {
       const result = work();
@@ -139,6 +150,52 @@ export class SessionCursors {
   close(name: string | null): void {
     if (name !== null) this.remove(this.find(name));
     else for (const cursor of this.all()) this.remove(cursor);
+  }
+
+  // ---- what functions do, which a statement that fails takes back: it may be run again ----
+
+  beginStatement(): void {
+    for (const cursor of this.doings?.closed ?? []) cursor.close();
+    this.doings = null;
+  }
+
+  private get ofStatement(): Doings {
+    this.doings ??= { opened: new Set(), closed: new Set(), positions: new Map() };
+    return this.doings;
+  }
+
+  noteOpened(cursor: Cursor): void {
+    this.ofStatement.opened.add(cursor);
+  }
+
+  /** A cursor is about to move that may have been there before the statement. */
+  noteMoved(cursor: Cursor): void {
+    const { opened, positions } = this.ofStatement;
+    if (!opened.has(cursor) && !positions.has(cursor)) positions.set(cursor, cursor.mark());
+  }
+
+  /** Throws 34000. */
+  closeInStatement(name: string): void {
+    const cursor = this.find(name);
+    if (this.ofStatement.opened.delete(cursor)) this.remove(cursor);
+    else {
+      this.cursors.delete(name);
+      this.ofStatement.closed.add(cursor);
+    }
+  }
+
+  undoStatement(): void {
+    const { doings } = this;
+    if (doings === null) return;
+    this.doings = null;
+    for (const cursor of doings.opened) if (this.cursors.get(cursor.options.name) === cursor) this.remove(cursor);
+    for (const cursor of doings.closed) this.cursors.set(cursor.options.name, cursor);
+    for (const back of doings.positions.values()) back();
+  }
+
+  /** Rolled back to where only these were open. */
+  keepOnly(there: ReadonlySet<Cursor>): void {
+    for (const cursor of this.all()) if (!there.has(cursor)) this.remove(cursor);
   }
 
   /** The transaction is about to commit: WITH HOLD cursors read what they need of it, the others go. */

@@ -34,6 +34,7 @@ import { lockTables, requireUnlocked } from "./lock-tables.js";
 import { requireReading } from "./reader.js";
 import { insertRepeatedly, type RepeatedSteps, type Repetition } from "./repeated-run.js";
 import { procedureColumns, resultColumns } from "./result-columns.js";
+import { SessionRoutineCursors } from "./routine-cursors.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
 import { withinBudget } from "./row-budget.js";
 import { runDatabase } from "./run-database.js";
@@ -76,15 +77,28 @@ export class StatementRunner {
   run(plan: StatementPlan, given: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     const run = withinBudget(given);
     this.madeRoutines?.host.begin();
+    this.cursors.beginStatement();
     const { trace } = run.request;
     if (plan.parameterNames !== null) run.request.inCypher?.();
-    const ran = trace == null ? this.runAlone(plan, run, tx) : this.runTraced(trace, plan, run, tx);
-    const outcome = this.watched(ran, plan, run);
-    if (this.madeRoutines === null && !(outcome instanceof Promise)) return outcome;
-    return after(outcome, (done) => {
-      const notices = this.madeRoutines?.host.takeNotices() ?? [];
-      return notices.length === 0 ? done : { ...done, notices: [...done.notices, ...notices] };
-    });
+    const failed = (error: unknown): never => {
+      this.cursors.undoStatement();
+      throw error;
+    };
+    try {
+      const ran = trace == null ? this.runAlone(plan, run, tx) : this.runTraced(trace, plan, run, tx);
+      const outcome = this.watched(ran, plan, run);
+      if (outcome instanceof Promise) return outcome.then((done) => this.withRoutines(done), failed);
+      return this.madeRoutines === null ? outcome : this.withRoutines(outcome);
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  /** What functions have left: notices, and outside of transaction blocks cursors, which end with the statement. */
+  private withRoutines(done: Outcome): Outcome {
+    if (!this.block.isOpen && !this.cursors.isEmpty) this.cursors.endTransaction();
+    const notices = this.madeRoutines?.host.takeNotices() ?? [];
+    return notices.length === 0 ? done : { ...done, notices: [...done.notices, ...notices] };
   }
 
   /** As `run`, once per set of parameters; throws the error of the set that fails. */
@@ -181,7 +195,12 @@ export class StatementRunner {
   /** What runs the functions that this session's statements call. */
   routines(): RoutineRunner {
     if (this.madeRoutines === null) {
-      const host = new SessionRoutineHost(this.tenant, this.names, this.routineSession());
+      const host = new SessionRoutineHost(
+        this.tenant,
+        this.names,
+        this.routineSession(),
+        new SessionRoutineCursors(this.scope, this.cursors),
+      );
       this.madeRoutines = { host, runner: new RoutineRunner(host) };
     }
     return this.madeRoutines.runner;
@@ -206,9 +225,11 @@ export class StatementRunner {
       savepoint: () => {
         const { block } = this;
         const constraints = block.constraints?.current() ?? null;
+        const there = new Set(this.cursors.all());
         return {
           rollback: () => {
             block.constraints?.restore(constraints);
+            this.cursors.keepOnly(there);
           },
         };
       },
@@ -223,7 +244,9 @@ export class StatementRunner {
     const args = this.scope.internalStatements().runPlan(bound.args, context, params);
     return after(args, ({ rows }) =>
       after(this.routines().callProcedure(bound.routine, rows[0]!, context), (values) => {
-        const shape = shapeOf(procedureColumns(bound));
+        const columns = procedureColumns(bound);
+        if (columns.length === 0) return textOutcome("result", ["CALL"], run.collector);
+        const shape = shapeOf(columns);
         const result = run.collector(shape);
         if (values.length > 0) result.append({ columns: values.map((value) => [value]), length: 1 }, 1);
         return rowsOutcome(shape, result, false, null);

@@ -4,7 +4,17 @@
  * Every script has a tenant (there: a database) of its own, with the tables of test_setup.sql.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { passwordOf, TestServer } from "../e2e/server.js";
@@ -99,14 +109,18 @@ export class Regress {
     private readonly folder: string,
     private readonly server: TestServer,
     private readonly oracle: Oracle,
+    private readonly answers: string | null,
   ) {}
 
-  /** Null where there is no PostgreSQL to compare with. */
-  static async start(folder: string): Promise<Regress | null> {
+  /**
+   * Null where there is no PostgreSQL to compare with. The answers of both are kept in the folder `answers`, if given,
+   * for a diff.
+   */
+  static async start(folder: string, answers: string | null = null): Promise<Regress | null> {
     const oracle = await startPostgres();
     if (oracle === null) return null;
     const server = await TestServer.start({ ...WITH_POSTGRES, TESSERA_ACTORS: "1" });
-    const regress = new Regress(folder, server, oracle);
+    const regress = new Regress(folder, server, oracle, answers);
     oracle.psql("CREATE DATABASE prepared;");
     await regress.onPostgres(SETUP, "prepared");
     return regress;
@@ -149,11 +163,11 @@ export class Regress {
   }
 
   private onPostgres(name: string, database: string): Promise<Run> {
-    return this.psql(name, { PGHOST: this.oracle.directory, PGUSER: "tester", PGDATABASE: database });
+    return this.psql(name, "theirs", { PGHOST: this.oracle.directory, PGUSER: "tester", PGDATABASE: database });
   }
 
   private onOurs(name: string, tenant: string): Promise<Run> {
-    return this.psql(name, {
+    return this.psql(name, "ours", {
       PGHOST: "127.0.0.1",
       PGPORT: String(postgresPort(this.server)),
       PGUSER: `${tenant}-user`,
@@ -162,15 +176,17 @@ export class Regress {
     });
   }
 
-  private psql(name: string, environment: Readonly<Record<string, string>>): Promise<Run> {
+  /** What psql prints goes to `<answers>/<who>/<name>.out` if a folder was given. */
+  private psql(name: string, who: string, environment: Readonly<Record<string, string>>): Promise<Run> {
     const scripts = join(FOLDER, "scripts");
     mkdirSync(scripts, { recursive: true });
     const script = join(scripts, `${name}.sql`);
     writeFileSync(script, withClientsCopy(readFileSync(join(this.folder, "sql", `${name}.sql`), "utf8"), this.folder));
     const options = ["-a", "-q", "-X", "-v", "VERBOSITY=verbose", "-v", "SHOW_CONTEXT=never"];
+    const answers = this.answers === null ? "ignore" : answerFile(this.answers, who, name);
     const child = spawn("psql", [...options, "-v", "HIDE_TABLEAM=on", "-f", script], {
       cwd: scripts,
-      stdio: ["ignore", "ignore", "pipe"],
+      stdio: ["ignore", answers, "pipe"],
       env: {
         PATH: process.env.PATH ?? "",
         LC_ALL: "C.UTF-8",
@@ -182,8 +198,9 @@ export class Regress {
         ...environment,
       },
     });
+    if (typeof answers === "number") closeSync(answers);
     let errors = "";
-    child.stderr.on("data", (data: Buffer) => {
+    child.stderr!.on("data", (data: Buffer) => {
       errors += data.toString();
     });
     let isLate = false;
@@ -200,6 +217,11 @@ export class Regress {
       });
     });
   }
+}
+
+function answerFile(answers: string, who: string, name: string): number {
+  mkdirSync(join(answers, who), { recursive: true });
+  return openSync(join(answers, who, `${name}.out`), "w");
 }
 
 /** COPY from a file of the server's is \copy here, on both sides: our server reads no files. */

@@ -1,7 +1,7 @@
 /**
  * `make conformance-regress`: PostgreSQL's regression scripts by psql, all or those named; for each the statements that
  * fail here and not in PostgreSQL, and at the end what they fail with, the most frequent first. WHY=1 prints each of
- * them.
+ * them. ANSWERS=FOLDER keeps what psql prints for both.
  */
 import { Regress, regressFolder, type ScriptResult, scriptsOf } from "./regress.js";
 
@@ -15,7 +15,7 @@ const all = scriptsOf(folder.path);
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !all.includes(name));
 if (unknown.length > 0) throw new Error(`no script ${unknown.join(", ")} in ${folder.path}/sql`);
-const regress = await Regress.start(folder.path);
+const regress = await Regress.start(folder.path, process.env.ANSWERS ?? null);
 if (regress === null) {
   console.log("skipped: there is no PostgreSQL to compare with (apt-get install postgresql)");
   process.exit(0);

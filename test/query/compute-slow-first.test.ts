@@ -31,3 +31,37 @@ t.test("the same answers, and a projection below what would compute it", async (
   );
   t.match(constant, /Sort Key: \(v <=> embed/, "what depends on no row stays where it is");
 });
+
+/** `@`: a subquery for each row. */
+const CORRELATED: readonly (readonly [sql: string, rows: readonly string[]])[] = [
+  ["SELECT max(@), sum(@) FILTER (WHERE o.n < 3) FROM t o", ["10|2"]],
+  ["SELECT (SELECT max(@)) FROM t o", ["10"]],
+  ["SELECT @ % 2, count(*) FROM t o GROUP BY 1 ORDER BY 1", ["0|3", "1|1"]],
+  ["SELECT o.n FROM t o ORDER BY @ DESC", ["4", "3", "2", "1"]],
+  ["SELECT o.n FROM t o ORDER BY @ DESC LIMIT 1", ["4"]],
+  ["SELECT o.n, sum(@) OVER (ORDER BY o.n) FROM t o ORDER BY 1", ["1|0", "2|2", "3|7", "4|17"]],
+  ["SELECT DISTINCT ON (@ % 2) o.n FROM t o ORDER BY @ % 2, o.n DESC", ["4", "3"]],
+  ["SELECT o.n, p.n FROM t o JOIN t p ON p.n = @ % 5 ORDER BY 1", ["2|2"]],
+  ["SELECT o.n, p.n FROM t o LEFT JOIN t p ON p.n = @ % 5 ORDER BY 1", ["1|NULL", "2|2", "3|NULL", "4|NULL"]],
+  // What FILTER leaves out is not computed.
+  ["SELECT sum((SELECT 1 / (o.n - 2) + count(*) FROM t i)) FILTER (WHERE o.n <> 2) FROM t o", ["12"]],
+];
+
+t.test("correlated subqueries are computed so, too", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  await database.exec("CREATE TABLE t (n int PRIMARY KEY, v int)");
+  await database.exec("INSERT INTO t VALUES (1, 0), (2, 2), (3, 5), (4, 10)");
+  for (const [sql, rows] of CORRELATED) {
+    const statement = sql.replaceAll("@", "(SELECT sum(i.v) FROM t i WHERE i.n = o.n OR i.v < 0)");
+    const told = (await database.exec(statement)).rows;
+    t.same(
+      told.map((row) => row.map((value) => value ?? "NULL").join("|")),
+      rows,
+      statement,
+    );
+    const plan = (await database.exec(`EXPLAIN ${statement}`)).rows.map(([line]) => line as string);
+    const computing = plan.findIndex((line) => line.includes("SubPlan 1") && !line.trimStart().startsWith("SubPlan"));
+    t.match(plan[computing], /Output: .*SubPlan 1/, plan.join("\n"));
+  }
+});

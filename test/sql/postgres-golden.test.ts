@@ -59,8 +59,14 @@ type Database = Awaited<ReturnType<typeof open>>;
 async function answered(database: Database, statement: string): Promise<string> {
   try {
     const { rows, oids } = await database.exec(statement);
-    if (!/^\s*(?:\(|select|values|table|with|show|explain|execute)|^(?!\s*create\b).*\breturning\b/is.test(statement))
+    if (
+      !/^\s*(?:\(|select|values|table|with|show|explain|execute|fetch|call)|^(?!\s*create\b).*\breturning\b/is.test(
+        statement,
+      )
+    )
       return "";
+    // A CALL that gives nothing answers with its tag alone.
+    if (rows.length === 1 && rows[0]![0] === "CALL") return "";
     const spelled = (value: string | null, i: number) =>
       value === null ? "NULL" : oids[i] === BOOL_OID ? value.slice(0, 1) : value;
     return rows.map((row) => row.map(spelled).join("|")).join("\n");

@@ -133,7 +133,8 @@ export class BulkWriter {
     this.room = load?.bytesMax ?? 0;
     this.asideFrom = (context.spill?.loadBytes ?? Number.POSITIVE_INFINITY) / LOADS_LOGGED;
     this.begin(this.unseen?.beginLoad() ?? load!);
-    this.references = (context.isReplica ? [] : (table.foreignKeys ?? [])).map((foreignKey) => {
+    const checked = (table.foreignKeys ?? []).filter(({ unchecked }) => !unchecked);
+    this.references = (context.isReplica ? [] : checked).map((foreignKey) => {
       const parent = findTable(foreignKey.tableId)!;
       return {
         foreignKey,

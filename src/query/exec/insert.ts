@@ -21,7 +21,7 @@ import {
 } from "./insert-program.js";
 import { compileInsteadOf } from "./instead-of.js";
 import { after, drain, inOrder, inTurns, type Open, type Operator, storeInTurns } from "./operator.js";
-import { belongs, type RoutedTable, routeRow } from "./partition-router.js";
+import { belongs, findRoute, type RoutedTable, routeRow } from "./partition-router.js";
 import { type ChangedRows, compileReturning, modifying } from "./returning.js";
 import { RowBuffer } from "./row-buffer.js";
 import { failedCheck, type RowCheck, requirePolicies } from "./row-checks.js";
@@ -259,7 +259,7 @@ export class Inserter {
   /** A trigger may not give a row a key of another partition. Throws 0A000. */
   private checkRoute({ routed, row, writer, program: { onInsert } }: Target, number: number): void {
     const { root } = this.program.routes;
-    if (root === null || routeRow(root, this.rows, number, this.context) === routed) return;
+    if (root === null || findRoute(root, this.rows, number, this.context) === routed) return;
     throw movedByTrigger(onInsert!, writer, row);
   }
 

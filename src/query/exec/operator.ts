@@ -154,7 +154,7 @@ export function after<T, U>(value: T | Promise<T>, next: (value: T) => U | Promi
 }
 
 /** Rows between two looks at the clock in loops over rows. */
-const ROWS_PER_TURN_CHECK = 64;
+export const ROWS_PER_TURN_CHECK = 64;
 /** The same where rows are stored: one with a vector takes a twentieth of a millisecond. */
 const STORED_PER_TURN_CHECK = 8;
 

@@ -71,11 +71,17 @@ function compileBranch(branch: PartitionBranch, slotOf: SlotOf): Branch {
 
 /** The partition that stores the row. Throws 23514 when there is none. */
 export function routeRow(root: Branch, batch: Batch, row: number, context: ExecContext): RoutedTable {
+  const found = findRoute(root, batch, row, context);
+  if ("level" in found) throw noPartition(found.level, keyValues(found, batch, row, context), context);
+  return found;
+}
+
+/** As `routeRow`; where there is none, the branch that has none for the row. */
+export function findRoute(root: Branch, batch: Batch, row: number, context: ExecContext): RoutedTable | Branch {
   let branch = root;
   for (;;) {
-    const values = keyValues(branch, batch, row, context);
-    const id = branch.level.bounds.find(values);
-    if (id === null) throw noPartition(branch.level, values, context);
+    const id = branch.level.bounds.find(keyValues(branch, batch, row, context));
+    if (id === null) return branch;
     const next = branch.partitions.get(id)!;
     if (!("partitions" in next)) return next;
     branch = next;

@@ -4,11 +4,20 @@
  */
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
-import type { Batch, Evaluate } from "../expr/expr.js";
-import { columnsOf, takesLong } from "../expr/walk.js";
+import type { Batch, Evaluate, Expr } from "../expr/expr.js";
+import { columnsOf, takesLong, walkExpr } from "../expr/walk.js";
 import type { ProjectPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
-import { after, inTurns, type Open, type Operator, type Pulled, pull, type SegmentBound } from "./operator.js";
+import {
+  after,
+  inTurns,
+  type Open,
+  type Operator,
+  type Pulled,
+  pull,
+  ROWS_PER_TURN_CHECK,
+  type SegmentBound,
+} from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { ALL_ROWS, Chunk, type Selection } from "./segments/chunk.js";
 import { type ChunkExpr, chunkExprOf, type OpenChunkExpr } from "./segments/chunk-expr.js";
@@ -39,8 +48,22 @@ export function compileProject(plan: ProjectPlan, input: Open): Open {
       chunkExpr: chunkExprOf(expr, slotOf),
     }),
   );
-  if (plan.exprs.some(takesLong)) return (context) => new SlowProjectOperator(outputs, input(context), context);
+  const slow = plan.exprs.some(takesLong);
+  if (slow || volatileCalls(plan.exprs) > 1) {
+    return (context) => new RowsProjectOperator(outputs, input(context), context, slow ? 1 : ROWS_PER_TURN_CHECK);
+  }
   return (context) => new ProjectOperator(outputs, input(context), context);
+}
+
+/** Of several, one may see what another did for the same row: nextval and currval. */
+function volatileCalls(exprs: readonly Expr[]): number {
+  let calls = 0;
+  for (const expr of exprs) {
+    walkExpr(expr, (node) => {
+      if (node.kind === "call" && node.fn.volatility === "volatile") calls++;
+    });
+  }
+  return calls;
 }
 
 class ProjectOperator implements Operator {
@@ -129,14 +152,15 @@ class ProjectOperator implements Operator {
   }
 }
 
-/** Row by row with turns in between, for expressions that may take long. */
-class SlowProjectOperator implements Operator {
+/** Row by row, for expressions that may take long, with turns in between, and for those that depend on the order. */
+class RowsProjectOperator implements Operator {
   private readonly scratch: Value[][];
 
   constructor(
     private readonly outputs: readonly Output[],
     private readonly input: Operator,
     private readonly context: ExecContext,
+    private readonly every: number,
   ) {
     this.scratch = emptyColumns(outputs.length);
   }
@@ -156,7 +180,7 @@ class SlowProjectOperator implements Operator {
       }
     };
     const columns = outputs.map(({ slot }, c) => (slot < 0 ? scratch[c]! : batch.columns[slot]!));
-    return inTurns(context, length, row, () => ({ columns, length }), 0, 1);
+    return inTurns(context, length, row, () => ({ columns, length }), 0, this.every);
   }
 
   close(): void {

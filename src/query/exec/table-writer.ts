@@ -375,7 +375,7 @@ export class TableWriter {
     if (this.context.isReplica) return;
     const { table } = this.layout;
     for (const foreignKey of table.foreignKeys!) {
-      if (foreignKey.columns.every((id) => row[id] === null)) continue;
+      if (foreignKey.unchecked || foreignKey.columns.every((id) => row[id] === null)) continue;
       const isChecked = !(moved && foreignKey.deferrable);
       if (before !== null && isChecked && this.sameValues(foreignKey.columns, before, row)) continue;
       this.note({ kind: "referencing", tableId: table.id, foreignKey, rowKey });
@@ -387,7 +387,8 @@ export class TableWriter {
     if (this.context.isReplica) return;
     const { table } = this.layout;
     for (const reference of table.referencedBy!) {
-      const { columns } = reference;
+      const { columns, unchecked } = reference;
+      if (unchecked) continue;
       const values: Value[] = columns.map((id) => before[id]!);
       if (values.includes(null) || (after !== null && this.sameValues(columns, before, after))) continue;
       const now = after === null ? null : columns.map((id) => after[id]!);

@@ -17,7 +17,7 @@ import type { Move } from "./changed-entries.js";
 import type { ExecContext } from "./context.js";
 import { asRowOf, assignedIn, compileFamily, Family, type FamilyMember, type FamilyProgram } from "./family.js";
 import { after, inTurns } from "./operator.js";
-import { belongs, type RouteProgram, routeRow } from "./partition-router.js";
+import { belongs, findRoute, type RouteProgram, routeRow } from "./partition-router.js";
 import { writingContext } from "./statement-snapshot.js";
 import {
   fireBefore,
@@ -300,8 +300,7 @@ export class TriggeredRows {
     return after(fireBefore(triggers, null, row, this.context), (given) => {
       if (given === null) return null;
       const values = member.program.columnIds.map((id) => given[id]!);
-      const now = this.destination(values, given, member);
-      if (now !== null && now !== member) throw movedByTrigger(triggers, member.writer, given);
+      if (this.isElsewhere(values, member)) throw movedByTrigger(triggers, member.writer, given);
       return store(given);
     });
   }
@@ -328,6 +327,14 @@ export class TriggeredRows {
   private changed(event: "update" | "delete", member: FamilyMember, before: Row, row: Row | null): void {
     this.firing.capture(event, member.program.columnIds, before, row);
     noteAfter(this.triggersOf(member)[event], before, row, this.context, this.firing.rowsOf(event));
+  }
+
+  /** Whether a row that was to be in that partition now belongs to another one, or to none. */
+  private isElsewhere(values: readonly Value[], member: FamilyMember): boolean {
+    const { root } = this.program.routes;
+    if (root === null) return false;
+    const found = findRoute(root, { columns: values.map((value) => [value]), length: 1 }, 0, this.context);
+    return !("table" in found) || found.table.id !== member.program.table.id;
   }
 
   /** The partition of a row, given by the named table's columns; null: there are none. Throws 23514. */

@@ -251,6 +251,7 @@ function plainAction(command: Plain, table: TableDef, binding: Binding): AlterAc
     const { kind, parent } = command;
     return { kind, parent: nameOf(lookUpTable(parent, binding)) };
   }
+  if (command.kind === "set trigger" && command.isAll) requireSuperuserFor(table, binding);
   if (command.kind === "set trigger" || command.kind === "set rule") return command;
   if (command.kind === "options") {
     return { kind: "set storage", storage: storageAfter(command.options, command.reset, table) };
@@ -298,6 +299,14 @@ function plainAction(command: Plain, table: TableDef, binding: Binding): AlterAc
 function requireAuditor({ env }: Binding): void {
   if (env.rights === undefined || env.rights.isSuperuser) return;
   throw sqlError("42501", "permission denied: only administrators change what is audited");
+}
+
+/** Triggers of foreign keys are the system's. Throws 42501. */
+function requireSuperuserFor({ name, foreignKeys = [], referencedBy = [] }: TableDef, { env }: Binding): void {
+  if (foreignKeys.length + referencedBy.length === 0 || env.rights === undefined || env.rights.isSuperuser) return;
+  throw sqlError("42501", `permission denied: the foreign keys of "${name}" are checked by system triggers`, {
+    hint: "Name the triggers, or say USER in place of ALL.",
+  });
 }
 
 /** What a new column of a domain holds in rows that are there, as SQL: its default or NULL, which it may refuse. */

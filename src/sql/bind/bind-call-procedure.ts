@@ -57,12 +57,12 @@ export function bindCall({ call, position }: CallStatement, binding: Binding): B
 
 const called = new WeakMap<FunctionDef, FunctionDef>();
 
-/** The procedure with its OUT parameters as parameters that are given. */
+/** The procedure with its OUT parameters as parameters that are given, too. */
 function asCalled(routine: FunctionDef): FunctionDef {
   let result = called.get(routine);
   if (result === undefined) {
     const parameters = routine.parameters.map((parameter) =>
-      parameter.mode === "out" ? { ...parameter, mode: "in" as const } : parameter,
+      parameter.mode === "out" ? { ...parameter, mode: "inout" as const } : parameter,
     );
     result = routine.parameters.some(({ mode }) => mode === "out") ? { ...routine, parameters } : routine;
     called.set(routine, result);

@@ -23,6 +23,7 @@ const COMMENTED: Readonly<Record<string, CommentCommand["object"]>> = {
   column: "column",
   index: "index",
   tabconstraint: "constraint",
+  domconstraint: "domain constraint",
   view: "view",
   sequence: "sequence",
   type: "type",
@@ -40,7 +41,7 @@ export function bindComment(node: CommentStatement, binding: Binding): BoundStat
   if (object === undefined) {
     throw sqlError("0A000", `COMMENT ON ${what.toUpperCase()} is not supported yet`, { position });
   }
-  const hasPart = object === "column" || object === "constraint";
+  const hasPart = object === "column" || object === "constraint" || object === "domain constraint";
   const path = hasPart ? node.name.slice(0, -1) : node.name;
   const part = hasPart ? node.name.at(-1)! : null;
   const name: NameNode = { path: [...path], position: 0 };
@@ -106,6 +107,7 @@ function placeOf(
       return found;
     }
     case "type":
+    case "domain constraint":
       return existingType(name, env);
     case "schema":
       return { schema: "", name: name.path[0]! };

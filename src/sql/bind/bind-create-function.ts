@@ -138,13 +138,13 @@ function bindParameters(node: CreateFunctionStatement, binding: Binding): Routin
       }
     }
     if (name !== null) {
-      const key = `${isInput && mode !== "inout" ? "in" : "out"} ${name}`;
-      if (names.has(key) || names.has(`in ${name}`) || (mode === "inout" && names.has(`out ${name}`))) {
+      // In SQL an input and an output may share a name, which then means the input.
+      const both = mode === "inout" || languageOf(node) === "plpgsql";
+      const kinds = both ? ["in", "out"] : [isInput ? "in" : "out"];
+      if (kinds.some((kind) => names.has(`${kind} ${name}`))) {
         throw definition(`parameter name "${name}" used more than once`);
       }
-      names.add(key);
-      if (mode !== "table" && !isInput && names.has(`in ${name}`))
-        throw definition(`parameter name "${name}" used more than once`);
+      for (const kind of kinds) names.add(`${kind} ${name}`);
     }
     if (parameter.default === null) {
       if (defaults && isInput) {

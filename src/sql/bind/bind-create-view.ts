@@ -1,6 +1,7 @@
 import type { DdlCommand, RelationName } from "../../catalog/ddl-command.js";
 import type { ViewQuery } from "../../catalog/kept-query.js";
 import { ViewMakersRights } from "../../catalog/rights.js";
+import { isTemporarySchema } from "../../catalog/schema.js";
 import type { ViewColumn, ViewDef } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
@@ -21,12 +22,18 @@ import { viewOptions } from "./view-options.js";
 export function bindCreateView(node: CreateViewStatement, binding: Binding): BoundDdl {
   const { position } = node;
   const { checkOption = node.checkOption } = viewOptions(node.options);
-  const { schema, name } = newName(node.name, binding.env, node.persistence);
+  // A name is looked at before the query.
+  const given = newName(node.name, binding.env, node.persistence);
   const {
     query,
     columns,
     plan: stored,
   } = binding.within(makersEnvironment(binding.env), () => bindStoredQuery(node, "VIEW", binding));
+  // A view goes with the temporary relations that it reads.
+  const becomesTemporary =
+    !isTemporarySchema(given.schema) && query.relations.some((relation) => isTemporarySchema(relation.schema));
+  const { schema, name } = becomesTemporary ? newName(node.name, binding.env, "temporary") : given;
+  const notices = becomesTemporary ? [`view "${name}" will be a temporary view`] : [];
   const draft = { id: 0, schema, name, columns, query, checkOption, createdAt: 0 };
   const updatable = updatableColumns(draft, binding);
   if (checkOption !== null && updatable === null) {
@@ -35,8 +42,8 @@ export function bindCreateView(node: CreateViewStatement, binding: Binding): Bou
   const before = binding.env.catalog.view(schema, name);
   if (before !== null && node.replace) checkReplacement(before, columns);
   const { replace } = node;
-  const command = { kind: "create view", schema, name, replace, columns, query, checkOption, updatable } as const;
-  return { kind: "ddl", command, stored };
+  const view = { schema, name, replace, columns, query, checkOption, updatable };
+  return { kind: "ddl", command: { kind: "create view", ...view, notices }, stored };
 }
 
 function makersEnvironment(env: BindEnvironment): BindEnvironment {

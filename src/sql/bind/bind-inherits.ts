@@ -142,8 +142,9 @@ function mergedParents({ draft, conflict }: Inherited, other: NewColumn, generat
 }
 
 /** The table's own definition takes precedence over inherited ones; identity is never inherited. */
-function mergedWithOwn({ draft: before, conflict }: Inherited, own: ColumnDraft): Inherited {
+function mergedWithOwn({ draft: before, conflict }: Inherited, given: ColumnDraft): Inherited {
   const { column } = before;
+  const own = column.defaultSql === null ? given : withoutAssigned(given);
   const { name } = column;
   if (!sameType(column.type, own.column.type)) {
     throw sqlError("42804", `column "${name}" has a type conflict`, {
@@ -177,6 +178,12 @@ function mergedWithOwn({ draft: before, conflict }: Inherited, own: ColumnDraft)
     },
     conflict: replaces ? null : conflict,
   };
+}
+
+/** INTEGER PRIMARY KEY does not number what a default of the parent does. */
+function withoutAssigned(draft: ColumnDraft): ColumnDraft {
+  const { column } = draft;
+  return column.sequence?.follows ? { ...draft, column: { ...column, identity: null, sequence: null } } : draft;
 }
 
 export interface MergedChecks {
@@ -213,7 +220,8 @@ export function mergeChecks(parents: readonly TableDef[], own: readonly NewCheck
       throw sqlError("42P17", `constraint "${check.name}" conflicts with inherited constraint on relation "${table}"`);
     }
     notices.push(`merging constraint "${check.name}" with inherited definition`);
-    merged.set(check.name!, { ...before, local: true });
+    // What a partition shares with its table is never its own.
+    merged.set(check.name!, { ...before, local: parents[0]!.partitionKey === undefined });
   }
   return { checks: [...merged.values(), ...rest], notices };
 }

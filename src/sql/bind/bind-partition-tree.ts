@@ -25,7 +25,11 @@ export function partitioningOf(
   };
 }
 
-/** Whether a partition key above or below the table reads one of the columns. */
+/** A trigger may give any column another value. */
+const changesAny = ({ triggers = [] }: TableDef): boolean =>
+  triggers.some(({ level, timing, events }) => level === "row" && timing === "before" && events.includes("update"));
+
+/** Whether a partition key above or below the table reads one of the columns, or rows may move by a trigger. */
 function movesRows(table: TableDef, assigned: readonly number[], { env }: Binding): boolean {
   const names = new Set(table.columns.filter(({ id }) => assigned.includes(id)).map(({ name }) => name));
   const reads = ({ partitionKey, columns }: TableDef) =>
@@ -35,10 +39,15 @@ function movesRows(table: TableDef, assigned: readonly number[], { env }: Bindin
         : columnsRead(parseExpression(expression.sql)).some((name) => names.has(name)),
     );
   const get = (id: number) => env.catalog.tableById(id)!;
-  const below = (part: TableDef): boolean => reads(part) || (part.children ?? []).some((id) => below(get(id)));
+  const below = (part: TableDef): boolean =>
+    reads(part) || changesAny(part) || (part.children ?? []).some((id) => below(get(id)));
   const above = (part: TableDef): boolean =>
     part.partitionBound !== undefined && (reads(get(part.parents![0]!)) || above(get(part.parents![0]!)));
-  return (table.partitionKey !== undefined && below(table)) || above(table);
+  return (
+    (table.partitionKey !== undefined && below(table)) ||
+    (table.partitionBound !== undefined && changesAny(table)) ||
+    above(table)
+  );
 }
 
 /** Where rows of a partitioned table go. */

@@ -27,28 +27,25 @@ export interface CurrentRows {
 /** Registered by the session. */
 export const CURRENT_ROWS = new Capability<CurrentRows>("Cursors need a session; there is none here.");
 
-/** The condition of UPDATE and DELETE. Throws 0A000 for a view and a variable. */
+/** The condition of UPDATE and DELETE. Throws 0A000 for a view. */
 export function bindCurrentOf(
   { cursor, position }: CurrentOfNode,
   { table, face, instead }: ChangedRelation,
   rows: TableRows,
   binding: Binding,
 ): Expr {
-  if (binding.env.variables?.find([cursor], position)) {
-    throw sqlError("0A000", "WHERE CURRENT OF a cursor variable is not supported yet", {
-      hint: "Name the row by its primary key, or declare the cursor by DECLARE.",
-    });
-  }
   if (face !== table || instead !== undefined) {
     throw sqlError("0A000", "WHERE CURRENT OF on a view is not implemented", { position });
   }
+  // A variable of PL/pgSQL holds the name.
+  const name = binding.env.variables?.find([cursor], position)?.expr ?? constant(TEXT, cursor);
   const key = keyTelling(table, rows);
   const parts: readonly (readonly [part: number, column: Expr])[] =
     key.length === 0
       ? [[ROW_KEY, { kind: "column", id: rows.rowKey!, type: BYTEA, name: "row key" }]]
       : key.map((id) => [id, columnExpr(rows.columns[table.columns.findIndex((column) => column.id === id)]!)]);
   const conditions = parts.map(([part, column]) => {
-    const args = [constant(TEXT, cursor), constant(TEXT, table.name), constant(INT4, table.id), constant(INT4, part)];
+    const args = [name, constant(TEXT, table.name), constant(INT4, table.id), constant(INT4, part)];
     const current: Expr = { kind: "call", type: column.type, fn: currentPart(column.type), args };
     return applyOperator("=", column, current, binding, position);
   });
@@ -61,9 +58,11 @@ function currentPart(type: SqlType): ScalarFunction {
     args: [TEXT, TEXT, INT4, INT4],
     returns: type,
     volatility: "stable",
-    strict: true,
+    strict: false,
     needsContext: true,
-    apply: (context: EvalContext, ...[cursor, table, tableId, part]: Value[]) =>
-      need(context, CURRENT_ROWS).partOf(cursor as string, table as string, tableId as number, part as number),
+    apply: (context: EvalContext, ...[cursor, table, tableId, part]: Value[]) => {
+      if (cursor === null) throw sqlError("22004", "the cursor variable of WHERE CURRENT OF is null");
+      return need(context, CURRENT_ROWS).partOf(cursor as string, table as string, tableId as number, part as number);
+    },
   });
 }

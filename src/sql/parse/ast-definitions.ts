@@ -323,10 +323,11 @@ export type AlterTableCommand =
   /** ATTACH PARTITION; without a bound, of an index. */
   | { readonly kind: "attach partition"; readonly partition: NameNode; readonly bound: PartitionBoundNode | null }
   | { readonly kind: "detach partition"; readonly partition: NameNode; readonly mode: DetachMode }
-  /** ENABLE, DISABLE TRIGGER; null: all. */
+  /** ENABLE, DISABLE TRIGGER; null: USER, or with those of foreign keys ALL. */
   | {
       readonly kind: "set trigger";
       readonly name: string | null;
+      readonly isAll?: true;
       readonly enabled: "origin" | "disabled" | "replica" | "always";
     }
   /** ENABLE, DISABLE RULE. */

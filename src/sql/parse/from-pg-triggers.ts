@@ -101,5 +101,7 @@ export function convertTriggerState({ subtype, name }: AlterTableCmd): AlterTabl
   const ofRule = RULE_STATES[subtype];
   if (ofRule !== undefined) return { kind: "set rule", name: name!, enabled: ofRule };
   const enabled = STATES[subtype];
-  return enabled === undefined ? null : { kind: "set trigger", name: name ?? null, enabled };
+  return enabled === undefined
+    ? null
+    : { kind: "set trigger", name: name ?? null, enabled, ...(/All$/.test(subtype) && { isAll: true }) };
 }

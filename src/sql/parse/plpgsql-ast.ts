@@ -159,6 +159,8 @@ export type PlStatement =
   | (At & {
       readonly kind: "open";
       readonly cursor: string;
+      /** Of a query that is written here: SCROLL or NO SCROLL; null: neither. */
+      readonly scroll: boolean | null;
       readonly args: readonly PlCursorArgument[];
       readonly query: PlSql | PlDynamic | null;
     })

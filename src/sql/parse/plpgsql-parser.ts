@@ -498,10 +498,12 @@ class PlParser extends PlReader {
     if (word === "close") return { kind: "close", cursor: this.name(), line };
     if (word === "open") {
       const cursor = this.name();
-      if (!this.acceptWord("no", "scroll")) this.acceptWord("scroll");
-      if (!this.acceptWord("for")) return { kind: "open", cursor, args: this.cursorArguments(), query: null, line };
+      const scroll = this.acceptWord("no", "scroll") ? false : this.acceptWord("scroll") ? true : null;
+      if (!this.acceptWord("for")) {
+        return { kind: "open", cursor, scroll, args: this.cursorArguments(), query: null, line };
+      }
       const query = this.acceptWord("execute") ? this.dynamic([]) : this.until(this.endOf([]), "statement");
-      return { kind: "open", cursor, args: [], query, line };
+      return { kind: "open", cursor, scroll, args: [], query, line };
     }
     let direction = "next";
     let count: PlSql | null = null;

@@ -8,7 +8,7 @@ import type { ExecContext } from "../../query/exec/context.js";
 import type { Program } from "../../query/exec/operator.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
 import type { Value } from "../../values/values.js";
-import type { BindEnvironment, BoundStatement } from "../bind/bound-statement.js";
+import type { BindEnvironment, BoundFetch, BoundStatement } from "../bind/bound-statement.js";
 import type { StatementNode } from "../parse/ast.js";
 
 /** A statement of a body, planned. */
@@ -42,7 +42,33 @@ export interface RunOptions {
   readonly own?: true;
 }
 
+/** The query of a cursor, planned as DECLARE has it, with the values for its parameters and its text. */
+export interface CursorQuery {
+  readonly plan: RoutinePlan;
+  readonly params: readonly Value[];
+  readonly text: string;
+}
+
+/** Where FETCH and MOVE go; a count of Infinity is ALL. */
+export type CursorMove = Pick<BoundFetch, "direction" | "count">;
+
+/** Over how many rows a cursor went, and the last of them; null: there was none. */
+export interface FetchedRow {
+  readonly count: number;
+  readonly columns: readonly OutputColumn[];
+  readonly row: readonly Value[] | null;
+}
+
+/** Cursors of the session. Each method but `open` throws 34000. */
+export interface RoutineCursors {
+  /** Answers with its name, a new one for null. Throws 42P03. */
+  open(name: string | null, query: CursorQuery, context: ExecContext): string;
+  fetch(name: string, move: CursorMove, context: ExecContext): FetchedRow | Promise<FetchedRow>;
+  close(name: string): void;
+}
+
 export interface RoutineHost {
+  readonly cursors: RoutineCursors;
   /** Changes when plans made before may not fit any more: definitions or the search path changed. */
   epoch(context: ExecContext): string;
   /** What names of types mean now. */

@@ -35,27 +35,31 @@ function parameterText(
 
 export function functionArguments(view: SystemView, oid: number): Value {
   const own = functionOf(view, oid);
-  if (own === null) return builtInArguments(view, oid, true);
-  const shown = own.parameters.filter(({ mode }) => mode !== "table");
-  return shown.map((parameter) => parameterText(parameter, true, view)).join(", ");
+  if (own === null) return builtInArguments(view, oid);
+  return parametersText(own, true, view);
 }
 
 export function functionIdentity(view: SystemView, oid: number): Value {
   const own = functionOf(view, oid);
-  if (own === null) return builtInArguments(view, oid, false);
-  const shown = own.parameters.filter(({ mode }) => mode !== "table" && mode !== "out");
-  return shown.map((parameter) => parameterText(parameter, false, view)).join(", ");
+  if (own === null) return builtInArguments(view, oid);
+  return parametersText(own, false, view);
+}
+
+function parametersText({ kind, parameters }: FunctionDef, defaults: boolean, view: SystemView): string {
+  const shown = parameters.filter(({ mode }) => mode !== "table");
+  const mode = ({ mode }: RoutineParameter) => (kind === "procedure" && mode === "in" ? "IN " : "");
+  return shown.map((parameter) => `${mode(parameter)}${parameterText(parameter, defaults, view)}`).join(", ");
 }
 
 const BUILT_IN_MODES: Readonly<Record<string, string>> = { i: "", o: "OUT ", b: "INOUT ", v: "VARIADIC ", t: "" };
 
-function builtInArguments(view: SystemView, oid: number, outputs: boolean): Value {
+function builtInArguments(view: SystemView, oid: number): Value {
   const facts = functionFacts().get(oid);
   if (facts === undefined) return null;
   const types = facts.all?.types ?? facts.args;
   const texts = types.flatMap((type, i) => {
     const mode = facts.all?.modes[i] ?? (facts.variadic > 0 && i === types.length - 1 ? "v" : "i");
-    if (mode === "t" || (mode === "o" && !outputs)) return [];
+    if (mode === "t") return [];
     const name = facts.all?.names[i];
     return [`${BUILT_IN_MODES[mode]}${name ? `${quoteIdentifier(name)} ` : ""}${typeText(view, type, null)}`];
   });

@@ -70,7 +70,11 @@ function* describe(catalog: CatalogView): Iterable<Description> {
     for (const [i, column] of columns.entries()) yield* of("pg_class", oidOfId(id), column.comment, i + 1);
   }
   for (const { id, comment } of catalog.sequences()) yield* of("pg_class", oidOfId(id), comment);
-  for (const { id, comment } of catalog.types()) yield* of("pg_type", oidOfId(id), comment);
+  for (const type of catalog.types()) {
+    yield* of("pg_type", oidOfId(type.id), type.comment);
+    if (type.kind !== "domain") continue;
+    for (const { name, comment } of type.checks) yield* of("pg_constraint", domainCheckOid(type.id, name), comment);
+  }
   for (const { id, comment } of catalog.schemas()) yield* of("pg_namespace", oidOfId(id), comment);
 }
 

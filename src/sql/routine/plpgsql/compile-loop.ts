@@ -8,7 +8,7 @@ import type { PlLoop } from "../../parse/plpgsql-ast.js";
 import { statementContext } from "../prepared-routine.js";
 import { refuseWrites } from "../refuse-writes.js";
 import type { Compiler } from "./compiler.js";
-import { type CursorArgument, compileArguments, openRows } from "./cursor.js";
+import { closing, fetchNext, opening } from "./cursor.js";
 import { PlExpression } from "./expression.js";
 import { type Frame, NORMAL, type Run, type Signal } from "./frame.js";
 import { bodyTurn, repeat, type Turn } from "./loop.js";
@@ -159,13 +159,25 @@ function rowLoop(
 function forCursor(node: LoopOf<"for cursor">, names: Namespace, outer: Namespace, compiler: Compiler): Run {
   const cursor = outer.find([node.cursor])?.variable;
   if (cursor?.cursor === undefined) throw sqlError("42601", "cursor FOR loop must use a bound cursor variable");
-  const args: readonly CursorArgument[] = compileArguments(cursor.cursor, node.args, outer, compiler);
-  const rows = openRows(cursor, args, outer, compiler);
+  const open = opening(cursor, node.args, outer, compiler);
+  const close = closing(cursor);
   const variable = names.slots.add(node.variable, null);
   names.define(node.variable, variable);
   const body = compiler.statements(node.body, names);
   const target = compileTarget({ path: [node.variable], rest: [], line: node.line }, names, compiler.conversions);
-  return (frame) => after(rows(frame), (ready) => rowLoop(ready, [target], body, node.label, compiler, frame));
+  const overCursor = (frame: Frame): Signal | Promise<Signal> => {
+    let turned = false;
+    const signal = repeat(frame, () =>
+      after(fetchNext(cursor, frame), ({ columns, row }): Turn | Promise<Turn> => {
+        if (row === null) return NORMAL;
+        turned = true;
+        assignRow([target], columns, row, compiler.conversions, frame);
+        return bodyTurn(body, node.label, frame);
+      }),
+    );
+    return after(signal, (done) => after(close(frame), () => settled(frame, compiler, () => turned, done)));
+  };
+  return (frame) => after(open(frame), () => overCursor(frame));
 }
 
 function forEach(node: LoopOf<"foreach">, names: Namespace, outer: Namespace, compiler: Compiler): Run {

@@ -15,15 +15,6 @@ export type Signal = 0 | 1 | 2 | 3;
 
 export type Run = (frame: Frame) => Signal | Promise<Signal>;
 
-/** Rows of an open cursor; `position` is that of the current row, 1 the first, 0 before it. */
-export interface OpenCursor {
-  readonly type: SqlType;
-  readonly rows: readonly (readonly Value[])[];
-  /** Declared NO SCROLL. */
-  readonly forwardOnly: boolean;
-  position: number;
-}
-
 export class Frame {
   /** By slot; statements of SQL get them as parameters. */
   readonly values: Value[];
@@ -44,7 +35,6 @@ export class Frame {
     readonly invocation: Invocation,
     /** A row of the result of a function that returns a set. */
     readonly shape: SqlType,
-    readonly cursors: Map<string, OpenCursor>,
   ) {
     this.values = new Array<Value>(slots).fill(null);
     this.types = new Array<SqlType | null>(slots).fill(null);

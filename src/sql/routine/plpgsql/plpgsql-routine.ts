@@ -15,7 +15,7 @@ import { compileBlock } from "./compile-block.js";
 import { compileStatements } from "./compile-statement.js";
 import type { Compiler, ResultKind } from "./compiler.js";
 import { Conversions } from "./conversions.js";
-import { Frame, type OpenCursor, RETURN, type Run, type Signal } from "./frame.js";
+import { Frame, RETURN, type Run, type Signal } from "./frame.js";
 import { Namespace, Slots, type Variable } from "./namespace.js";
 
 interface Compiled {
@@ -27,18 +27,6 @@ interface Compiled {
   readonly result: ResultKind;
   readonly conversions: Conversions;
   readonly found: Variable;
-}
-
-/** Open cursors by transaction, with which they end. */
-const portals = new WeakMap<object, Map<string, OpenCursor>>();
-
-export function cursorsOf(tx: object): Map<string, OpenCursor> {
-  let cursors = portals.get(tx);
-  if (cursors === undefined) {
-    cursors = new Map();
-    portals.set(tx, cursors);
-  }
-  return cursors;
 }
 
 export class PlpgsqlRoutine implements PreparedRoutine {
@@ -99,7 +87,7 @@ export class PlpgsqlRoutine implements PreparedRoutine {
     const epoch = invocation.host.epoch(invocation.context);
     if (this.compiled?.epoch !== epoch) this.compiled = this.compile(epoch, invocation);
     const { compiled } = this;
-    const frame = new Frame(compiled.slots.count, invocation, shape, cursorsOf(invocation.context.tx));
+    const frame = new Frame(compiled.slots.count, invocation, shape);
     compiled.inputs.forEach(({ slot, type }, i) => {
       frame.values[slot] = args[i]!;
       if (type === null) frame.types[slot] = this.routine.parameterTypes[i]!;

@@ -29,7 +29,6 @@ import type { Compiler, ResultKind } from "./compiler.js";
 import { Conversions } from "./conversions.js";
 import { Frame, RETURN, type Run, type Signal } from "./frame.js";
 import { Namespace, Slots, type Variable } from "./namespace.js";
-import { cursorsOf } from "./plpgsql-routine.js";
 
 interface Compiled {
   readonly epoch: string;
@@ -82,7 +81,7 @@ export class PlpgsqlTrigger {
     if (this.compiled?.epoch !== epoch) this.compiled = this.compile(epoch, firing, invocation);
     const { compiled } = this;
     const { slots, rowType, before, after: next, found, facts, run } = compiled;
-    const frame = new Frame(slots.count, invocation, rowType, cursorsOf(invocation.context.tx));
+    const frame = new Frame(slots.count, invocation, rowType);
     FACTS.forEach((fact, i) => {
       frame.values[facts[i]!.slot] = fact.of(firing);
     });

@@ -13,11 +13,16 @@ import { PlExpression } from "./expression.js";
 import type { Frame } from "./frame.js";
 import type { Namespace, RecordUse } from "./namespace.js";
 
-/** A plan with the values for its parameters. */
+/** A plan with the values for its parameters, and the text that was planned. */
 export interface Ready {
   readonly plan: RoutinePlan;
   readonly params: readonly Value[];
+  readonly text: string;
 }
+
+/** What is planned in place of a statement. */
+type Form = (node: StatementNode) => StatementNode;
+const AS_IT_IS: Form = (node) => node;
 
 export interface Preparable {
   prepare(frame: Frame): Ready | Promise<Ready>;
@@ -31,6 +36,7 @@ export class PlStatementText implements Preparable {
   constructor(
     readonly text: string,
     private readonly names: Namespace,
+    private readonly form = AS_IT_IS,
   ) {}
 
   prepare(frame: Frame): Ready {
@@ -39,12 +45,12 @@ export class PlStatementText implements Preparable {
     const epoch = host.epoch(context);
     const isCurrent = known?.epoch === epoch && known.uses.every(([slot, type]) => frame.types[slot] === type);
     if (!isCurrent) {
-      this.node ??= parseSql(this.text)[0]!.node;
+      this.node ??= this.form(parseSql(this.text)[0]!.node);
       const uses: RecordUse[] = [];
       const plan = host.plan(this.node, { variables: this.names.variables(frame, uses) }, context);
       this.known = { epoch, uses, plan };
     }
-    return { plan: this.known!.plan, params: frame.values.slice() };
+    return { plan: this.known!.plan, params: frame.values.slice(), text: this.text };
   }
 }
 
@@ -53,15 +59,19 @@ export class PlDynamicText implements Preparable {
   private readonly query: PlExpression;
   private readonly using: readonly PlExpression[];
 
-  constructor(node: PlDynamic, names: Namespace) {
+  constructor(
+    node: PlDynamic,
+    names: Namespace,
+    private readonly form = AS_IT_IS,
+  ) {
     this.query = new PlExpression(node.query.text, names, TEXT);
     this.using = node.using.map(({ text }) => new PlExpression(text, names, null));
   }
 
   prepare(frame: Frame): Ready | Promise<Ready> {
-    return after(this.statements(frame), ({ nodes, params, types }) => {
+    return after(this.statements(frame), ({ nodes, params, types, text }) => {
       if (nodes.length !== 1) throw sqlError("42601", "EXECUTE must have one statement here");
-      return { plan: planned(nodes[0]!, types, frame), params };
+      return { plan: planned(this.form(nodes[0]!), types, frame), params, text };
     });
   }
 
@@ -72,6 +82,7 @@ export class PlDynamicText implements Preparable {
       const nodes = parseSql(text as string).map(({ node }) => node);
       const values = evaluateAll(this.using, frame);
       return after(values, (params) => ({
+        text: text as string,
         nodes,
         params,
         types: this.using.map((expression) => expression.type(frame)),
@@ -112,13 +123,13 @@ export function planned(node: StatementNode, types: readonly SqlType[], { invoca
   return invocation.host.plan(node, { variables }, invocation.context);
 }
 
-export function preparable(query: PlSql | PlDynamic, names: Namespace): Preparable {
-  return "text" in query ? new PlStatementText(query.text, names) : new PlDynamicText(query, names);
+export function preparable(query: PlSql | PlDynamic, names: Namespace, form = AS_IT_IS): Preparable {
+  return "text" in query ? new PlStatementText(query.text, names, form) : new PlDynamicText(query, names, form);
 }
 
 /** Runs the statement to its end. */
 export function runReady(
-  { plan, params }: Ready,
+  { plan, params }: Omit<Ready, "text">,
   frame: Frame,
   maxRows = Number.MAX_SAFE_INTEGER,
 ): StatementResult | Promise<StatementResult> {
