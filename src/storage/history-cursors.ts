@@ -14,7 +14,7 @@ import { type Cursor, type Entries, type KeyRange, NO_ENTRIES, readSome } from "
 
 /** Entries that an overlay reads at a time. */
 const READ_ENTRIES = 256;
-/** Entries that a walk over replaced ones reads first, and after it has stepped over some: more each time. */
+/** Entries that an overlay reads first, and after it has stepped over some: more each time. */
 const READ_FIRST = 4;
 /** Entries of a key that say nothing, after which the rest of them is stepped over: fewer after each such key. */
 const USELESS_MIN = 2;
@@ -35,10 +35,10 @@ interface Correction {
 /** What a cursor gives, an entry at a time; the cursor is closed when no more is asked for. */
 export function* entriesOf(cursor: Cursor): IterableIterator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
   try {
-    for (;;) {
-      const { keys, values } = cursor.next(READ_ENTRIES);
+    for (let size = READ_FIRST; ; size = Math.min(2 * size, READ_ENTRIES)) {
+      const { keys, values } = cursor.next(size);
       for (let i = 0; i < keys.length; i++) yield { key: keys[i]!, value: values[i]! };
-      if (keys.length < READ_ENTRIES) return;
+      if (keys.length < size) return;
     }
   } finally {
     cursor.close();
@@ -217,8 +217,9 @@ export class LayeredCursor implements Cursor {
   private found: { readonly keys: Uint8Array[]; readonly values: Uint8Array[] } = { keys: [], values: [] };
   private buffer: Entries = { keys: [], values: [] };
   private position = 0;
-  /** Entries that the base is asked for: more each time, since many may be hidden. */
+  /** Entries that the base is asked for: more each time that some were hidden. */
   private size = 0;
+  private hidden = 0;
   private replaced = 0;
   private readonly isReverse: boolean;
 
@@ -247,7 +248,7 @@ export class LayeredCursor implements Cursor {
     const { keys, values } = this.found;
     if (this.isPlain) return readSome(this.base, max);
     for (let dropped = 0; keys.length < max; ) {
-      if (dropped > DROPPED_MAX || !this.settle(max)) return null;
+      if (dropped > DROPPED_MAX || !this.settle(max - keys.length)) return null;
       const overlay = this.nextOverlay();
       const key = this.buffer.keys[this.position];
       if (overlay === null && key === undefined) break;
@@ -267,6 +268,7 @@ export class LayeredCursor implements Cursor {
         }
       }
       dropped++;
+      this.hidden++;
     }
     this.found = { keys: keys.slice(max), values: values.slice(max) };
     return keys.length <= max ? { keys, values } : { keys: keys.slice(0, max), values: values.slice(0, max) };
@@ -289,7 +291,8 @@ export class LayeredCursor implements Cursor {
   private settle(max: number): boolean {
     for (const overlay of this.overlays) if (!overlay.settle()) return false;
     if (this.position < this.buffer.keys.length) return true;
-    this.size = Math.min(Math.max(max, this.size * 2), Math.max(max, READ_ENTRIES));
+    this.size = this.hidden === 0 ? max : Math.min(Math.max(max, this.size * 2), Math.max(max, READ_ENTRIES));
+    this.hidden = 0;
     const read = readSome(this.base, this.size);
     if (read === null) {
       this.bound = this.boundAt(this.base.at ?? null) ?? this.bound;

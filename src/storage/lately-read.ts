@@ -88,8 +88,11 @@ export class LatelyRead {
     this.bytes += bytes;
   }
 
-  /** Of layered tenants. Parts of a large commit come in the order of their keys: what is ahead of one stays. */
-  wrote(operations: readonly Operation[]): void {
+  /**
+   * Of layered tenants. Parts of a large commit come in the order of their keys: what is ahead of one stays.
+   * `doAscend`: each key is greater than the one before.
+   */
+  wrote(operations: readonly Operation[], doAscend: boolean): void {
     this.writes++;
     if (this.ranges.length === 0) return;
     const spans = new Map<number, { first: Uint8Array; last: Uint8Array }>();
@@ -101,7 +104,7 @@ export class LatelyRead {
         span = spans.get(tenant) ?? { first: key, last: key };
         spans.set(tenant, span);
       }
-      if (Buffer.compare(key, span.last) > 0) span.last = key;
+      if (doAscend || Buffer.compare(key, span.last) > 0) span.last = key;
       else if (Buffer.compare(key, span.first) < 0) span.first = key;
     }
     this.ranges = this.ranges.flatMap((range) => {
