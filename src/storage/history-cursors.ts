@@ -254,8 +254,7 @@ export class LayeredCursor implements Cursor {
       if (overlay === null && key === undefined) break;
       const order = overlay === null ? 1 : key === undefined ? -1 : this.compare(overlay.key, key);
       if (order > 0) {
-        const value = this.buffer.values[this.position++]!;
-        if (this.give(key!, value)) continue;
+        if (this.giveUpTo(overlay, max)) continue;
       } else {
         if (order === 0) this.position++;
         this.replaced++;
@@ -311,11 +310,23 @@ export class LayeredCursor implements Cursor {
     return overlay !== null && this.compare(overlay.key, own) < 0 ? overlay.key : own;
   }
 
-  /** An entry of the base; false: it is none of the tenant's. */
-  private give(key: Uint8Array, value: Uint8Array): boolean {
-    if (this.tenant !== null && isOwnOnly(key)) return false;
-    this.found.keys.push(this.tenant === null ? key : ofTenant(key, this.tenant));
-    this.found.values.push(value);
+  /** Gives the base's next entries, up to the correction. False: it came to one that is not the tenant's. */
+  private giveUpTo(overlay: Correction | null, max: number): boolean {
+    const { keys, values } = this.found;
+    const { buffer, tenant } = this;
+    const { length } = buffer.keys;
+    const isAll = overlay === null || this.compare(overlay.key, buffer.keys[length - 1]!) > 0;
+    do {
+      const key = buffer.keys[this.position]!;
+      const value = buffer.values[this.position++]!;
+      if (tenant !== null && isOwnOnly(key)) return false;
+      keys.push(tenant === null ? key : ofTenant(key, tenant));
+      values.push(value);
+    } while (
+      keys.length < max &&
+      this.position < length &&
+      (isAll || this.compare(overlay.key, buffer.keys[this.position]!) > 0)
+    );
     return true;
   }
 
