@@ -6,7 +6,7 @@
  * (`BranchList.free`): they are counted anew when somebody asks. So a count is never below what there is. Owned by
  * layered-engine.ts.
  */
-import type { BranchList } from "./branch-list.js";
+import type { Branch, BranchList } from "./branch-list.js";
 import type { Engine } from "./engine.js";
 import { bytesKey, hiddenKey, hiddenPrefix, hiddenRange } from "./history-keys.js";
 import { isOwnOnly, prefixRange, tenantOfKey, tenantPrefix } from "./keys.js";
@@ -46,6 +46,19 @@ export interface OwnBefore {
   readonly tenants: Set<number>;
   /** Of whose keys all values are known. */
   readonly sure: Set<number>;
+  /** That only write, and have deleted nothing: all of their operations are counted. */
+  readonly plain: Set<number>;
+}
+
+/** Of one branch's operations. */
+interface OwnWrites {
+  readonly branch: Branch;
+  readonly count: Count;
+  readonly isSure: boolean;
+  readonly mayHide: boolean;
+  hasDeletion: boolean;
+  writes: number;
+  bytes: number;
 }
 
 const COUNT_BYTES = 17;
@@ -133,27 +146,40 @@ export class BranchBytes {
    * deleted: what it replaces is counted until it is counted anew.
    */
   before(operations: readonly Operation[]): OwnBefore {
-    const found: OwnBefore = { values: new Map(), markers: new Set(), tenants: new Set(), sure: new Set() };
+    const [values, markers] = [new Map<string, number>(), new Set<string>()];
+    const found: OwnBefore = { values, markers, tenants: new Set(), sure: new Set(), plain: new Set() };
     if (this.branches.isEmpty) return found;
-    const own: Operation[] = [];
-    const marked: Operation[] = [];
+    const [own, marked]: [Operation[], Operation[]] = [[], []];
+    const all = new Map<number, OwnWrites | null>();
     let tenant = -1;
-    let count: Count | null = null;
+    let of: OwnWrites | null = null;
     for (const operation of operations) {
       const { key, value } = operation;
       if (tenantOfKey(key) !== tenant) {
         tenant = tenantOfKey(key);
-        const branch = this.branches.layered(tenant);
-        count = branch === undefined ? null : this.counts.get(tenant)!;
-        if (count !== null && (branch?.quotaBytes !== null || count.recount !== null)) found.sure.add(tenant);
+        const known = all.get(tenant);
+        of = known === undefined ? this.writesOf(tenant) : known;
+        all.set(tenant, of);
       }
-      if (count === null) continue;
-      if (value === null || found.sure.has(tenant)) own.push(operation);
-      if (mayHide(count) && !isOwnOnly(key)) marked.push(operation);
+      if (of === null) continue;
+      of.writes++;
+      if (value === null) of.hasDeletion = true;
+      else of.bytes += key.length + value.length;
+      if (value === null || of.isSure) own.push(operation);
+      if (of.mayHide && !isOwnOnly(key)) marked.push(operation);
     }
+    for (const [tenant, of] of all) if (of !== null) countPlain(tenant, of, found);
     this.findValues(own, found);
     this.findMarkers(marked, found);
     return found;
+  }
+
+  private writesOf(tenant: number): OwnWrites | null {
+    const branch = this.branches.layered(tenant);
+    if (branch === undefined) return null;
+    const count = this.counts.get(tenant)!;
+    const isSure = branch.quotaBytes !== null || count.recount !== null;
+    return { branch, count, isSure, mayHide: mayHide(count), hasDeletion: false, writes: 0, bytes: 0 };
   }
 
   private findValues(operations: readonly Operation[], { values }: OwnBefore): void {
@@ -248,6 +274,16 @@ export class BranchBytes {
       this.engine.write([{ key: bytesKey(tenant), value: countValue(count) }]);
     }
   }
+}
+
+function countPlain(tenant: number, { branch, count, ...of }: OwnWrites, found: OwnBefore): void {
+  if (of.isSure) found.sure.add(tenant);
+  if (of.isSure || of.mayHide || of.hasDeletion) return;
+  found.plain.add(tenant);
+  found.tenants.add(tenant);
+  branch.writes += of.writes;
+  count.bytes += of.bytes;
+  count.unsure += of.bytes;
 }
 
 function mayHide({ markers, recount }: Count): boolean {

@@ -1,12 +1,14 @@
 /**
- * Remembers, for ranges of branches that are read backwards, the greatest key that the origin had in them at the fork,
+ * Remembers, for ranges of branches that were read backwards, the greatest key that the origin had in them at the fork,
  * or a key that none is above. What an origin was at a fork never changes. Without this, each look for a table's
- * greatest key steps over all that the origin has appended since. Owned by fork-ranges.ts.
+ * greatest key, and each read of its last rows, steps over all that the origin has appended since. Owned by
+ * fork-ranges.ts.
  */
+import { ROW_PREFIX_BYTES } from "../values/row-place.js";
 import { ofTenant } from "./history-keys.js";
 import { keyAfter, prefixEnd, tenantOfKey } from "./keys.js";
 import { keyText } from "./ordered-map.js";
-import { type Cursor, type Entries, type KeyRange, readSome } from "./store.js";
+import { type Cursor, EMPTY_CURSOR, type Entries, type KeyRange, readSome } from "./store.js";
 
 /** Ranges that are remembered. */
 const RANGES_MAX = 4096;
@@ -27,9 +29,20 @@ export class BranchTops {
     const text = keyText(range.gte);
     const top = this.tops.get(text);
     if (top === undefined) return new NotingCursor(open(range), (key) => this.learn(text, range, key));
-    if (top.key === null) return open({ ...range, lt: range.gte });
+    if (top.key === null) return EMPTY_CURSOR;
     const rest = { ...range, lt: keyAfter(top.key) };
     return new NotingCursor(open(rest), (key) => this.learn(text, range, key));
+  }
+
+  /** What of a range that is read forwards, of rows of one table, the origin may have had; null: nothing. */
+  narrowed(range: KeyRange): KeyRange | null {
+    if (this.tops.size === 0) return range;
+    const prefix = range.gte.subarray(0, ROW_PREFIX_BYTES);
+    const top = this.tops.get(keyText(prefix));
+    if (top === undefined || Buffer.compare(range.lt, prefixEnd(prefix)) > 0) return range;
+    if (top.key === null || Buffer.compare(top.key, range.gte) < 0) return null;
+    const lt = keyAfter(top.key);
+    return Buffer.compare(lt, range.lt) < 0 ? { ...range, lt } : range;
   }
 
   private learn(text: string, { gte }: KeyRange, key: Uint8Array | null): void {

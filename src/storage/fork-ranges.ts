@@ -7,13 +7,16 @@ import { firstPlace } from "./first-place.js";
 import { LayeredCursor } from "./history-cursors.js";
 import { rangeOfTenant } from "./history-keys.js";
 import { keyAfter, tenantOfKey } from "./keys.js";
-import { type Cursor, type Entries, type KeyRange, NO_ENTRIES, readSome } from "./store.js";
+import { keyText } from "./ordered-map.js";
+import { type Cursor, EMPTY_CURSOR, type Entries, type KeyRange, NO_ENTRIES, readSome } from "./store.js";
 
 /** Of all runs, with what the process needs for each entry: past it, all are forgotten. */
 const BYTES_MAX = 4 * 1024 * 1024;
 const ENTRY_BYTES = 250;
 /** Shorter runs are found again for little. */
 const ENTRIES_MIN = 16;
+/** Runs that were read once, of which is known where they begin. */
+const READ_ONCE_MAX = 4096;
 /** A run is kept where at least one in so many of its entries was replaced. */
 const ENTRIES_FOR_EACH = 8;
 
@@ -28,12 +31,16 @@ export class ForkRanges {
   /** Of each branch, in the order of their keys, which are the origin's. None overlap. */
   private readonly runs = new Map<number, Run[]>();
   private bytes = 0;
+  /** Where runs begin that were read once. Most are not read again, and to keep one costs half as much as its read. */
+  private readonly readOnce = new Set<string>();
 
   /** A cursor over the origin's part of a branch's range; `open` makes one over the origin as of the fork. */
   cursor(range: KeyRange, origin: number, open: (range: KeyRange) => Cursor): Cursor {
     if (range.reverse === true) return this.tops.cursor(range, (part) => open(rangeOfTenant(part, origin)));
+    const narrowed = this.tops.narrowed(range);
+    if (narrowed === null) return EMPTY_CURSOR;
     const branch = tenantOfKey(range.gte);
-    const whole = rangeOfTenant(range, origin);
+    const whole = rangeOfTenant(narrowed, origin);
     if (this.runs.has(branch)) return new ForkCursor(this, branch, whole, open, null);
     const base = open(whole);
     return base instanceof LayeredCursor ? new ForkCursor(this, branch, whole, open, base) : base;
@@ -47,6 +54,12 @@ export class ForkRanges {
 
   /** Two cursors may have read the same: the first one's stays. */
   add(branch: number, run: Run): void {
+    const from = `${branch} ${keyText(run.gte)}`;
+    if (!this.readOnce.delete(from)) {
+      if (this.readOnce.size >= READ_ONCE_MAX) this.readOnce.clear();
+      this.readOnce.add(from);
+      return;
+    }
     const copied = copyOf(run);
     if (this.bytes + copied.bytes > BYTES_MAX) {
       this.runs.clear();

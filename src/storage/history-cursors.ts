@@ -14,7 +14,7 @@ import { type Cursor, type Entries, type KeyRange, NO_ENTRIES, readSome } from "
 
 /** Entries that an overlay reads at a time. */
 const READ_ENTRIES = 256;
-/** Entries that a walk over replaced ones reads first, and after it has stepped over some: more each time. */
+/** Entries that an overlay reads first, and after it has stepped over some: more each time. */
 const READ_FIRST = 4;
 /** Entries of a key that say nothing, after which the rest of them is stepped over: fewer after each such key. */
 const USELESS_MIN = 2;
@@ -35,10 +35,10 @@ interface Correction {
 /** What a cursor gives, an entry at a time; the cursor is closed when no more is asked for. */
 export function* entriesOf(cursor: Cursor): IterableIterator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
   try {
-    for (;;) {
-      const { keys, values } = cursor.next(READ_ENTRIES);
+    for (let size = READ_FIRST; ; size = Math.min(2 * size, READ_ENTRIES)) {
+      const { keys, values } = cursor.next(size);
       for (let i = 0; i < keys.length; i++) yield { key: keys[i]!, value: values[i]! };
-      if (keys.length < READ_ENTRIES) return;
+      if (keys.length < size) return;
     }
   } finally {
     cursor.close();
@@ -217,8 +217,9 @@ export class LayeredCursor implements Cursor {
   private found: { readonly keys: Uint8Array[]; readonly values: Uint8Array[] } = { keys: [], values: [] };
   private buffer: Entries = { keys: [], values: [] };
   private position = 0;
-  /** Entries that the base is asked for: more each time, since many may be hidden. */
+  /** Entries that the base is asked for: more each time that some were hidden. */
   private size = 0;
+  private hidden = 0;
   private replaced = 0;
   private readonly isReverse: boolean;
 
@@ -247,14 +248,13 @@ export class LayeredCursor implements Cursor {
     const { keys, values } = this.found;
     if (this.isPlain) return readSome(this.base, max);
     for (let dropped = 0; keys.length < max; ) {
-      if (dropped > DROPPED_MAX || !this.settle(max)) return null;
+      if (dropped > DROPPED_MAX || !this.settle(max - keys.length)) return null;
       const overlay = this.nextOverlay();
       const key = this.buffer.keys[this.position];
       if (overlay === null && key === undefined) break;
       const order = overlay === null ? 1 : key === undefined ? -1 : this.compare(overlay.key, key);
       if (order > 0) {
-        const value = this.buffer.values[this.position++]!;
-        if (this.give(key!, value)) continue;
+        if (this.giveUpTo(overlay, max)) continue;
       } else {
         if (order === 0) this.position++;
         this.replaced++;
@@ -267,6 +267,7 @@ export class LayeredCursor implements Cursor {
         }
       }
       dropped++;
+      this.hidden++;
     }
     this.found = { keys: keys.slice(max), values: values.slice(max) };
     return keys.length <= max ? { keys, values } : { keys: keys.slice(0, max), values: values.slice(0, max) };
@@ -289,7 +290,8 @@ export class LayeredCursor implements Cursor {
   private settle(max: number): boolean {
     for (const overlay of this.overlays) if (!overlay.settle()) return false;
     if (this.position < this.buffer.keys.length) return true;
-    this.size = Math.min(Math.max(max, this.size * 2), Math.max(max, READ_ENTRIES));
+    this.size = this.hidden === 0 ? max : Math.min(Math.max(max, this.size * 2), Math.max(max, READ_ENTRIES));
+    this.hidden = 0;
     const read = readSome(this.base, this.size);
     if (read === null) {
       this.bound = this.boundAt(this.base.at ?? null) ?? this.bound;
@@ -308,11 +310,23 @@ export class LayeredCursor implements Cursor {
     return overlay !== null && this.compare(overlay.key, own) < 0 ? overlay.key : own;
   }
 
-  /** An entry of the base; false: it is none of the tenant's. */
-  private give(key: Uint8Array, value: Uint8Array): boolean {
-    if (this.tenant !== null && isOwnOnly(key)) return false;
-    this.found.keys.push(this.tenant === null ? key : ofTenant(key, this.tenant));
-    this.found.values.push(value);
+  /** Gives the base's next entries, up to the correction. False: it came to one that is not the tenant's. */
+  private giveUpTo(overlay: Correction | null, max: number): boolean {
+    const { keys, values } = this.found;
+    const { buffer, tenant } = this;
+    const { length } = buffer.keys;
+    const isAll = overlay === null || this.compare(overlay.key, buffer.keys[length - 1]!) > 0;
+    do {
+      const key = buffer.keys[this.position]!;
+      const value = buffer.values[this.position++]!;
+      if (tenant !== null && isOwnOnly(key)) return false;
+      keys.push(tenant === null ? key : ofTenant(key, tenant));
+      values.push(value);
+    } while (
+      keys.length < max &&
+      this.position < length &&
+      (isAll || this.compare(overlay.key, buffer.keys[this.position]!) > 0)
+    );
     return true;
   }
 

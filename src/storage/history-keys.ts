@@ -216,8 +216,9 @@ export function readSequence(value: Uint8Array): number {
 
 /** The same key of another tenant. */
 export function ofTenant(key: Uint8Array, tenant: number): Buffer {
-  const made = Buffer.from(key);
-  made.writeUInt32BE(tenant, 0);
+  const made = Buffer.allocUnsafe(key.length);
+  made.set(key);
+  writeTenant(made, tenant, 0);
   return made;
 }
 
@@ -271,7 +272,15 @@ function headOf(space: number, tenant: number): Buffer {
 }
 
 function writeHead(key: Buffer, space: number, tenant: number): void {
-  key.writeUInt32BE(SHARD_TENANT, 0);
+  writeTenant(key, SHARD_TENANT, 0);
   key[4] = space;
-  key.writeUInt32BE(tenant, 5);
+  writeTenant(key, tenant, 5);
+}
+
+/** For each row of a range: `writeUInt32BE` checks what it is given. */
+function writeTenant(key: Buffer, tenant: number, at: number): void {
+  key[at] = tenant >>> 24;
+  key[at + 1] = tenant >>> 16;
+  key[at + 2] = tenant >>> 8;
+  key[at + 3] = tenant;
 }

@@ -115,6 +115,11 @@ export function isOwnOnly(key: Uint8Array): boolean {
   return key[4] === SPACE.idempotency || key[4] === SPACE.retired || key[4] === SPACE.access;
 }
 
+/** Kept answers of requests have no past. */
+export function isOfPast(key: Uint8Array): boolean {
+  return key[4] !== SPACE.idempotency;
+}
+
 export function isOfRetired(key: Uint8Array): boolean {
   return key[4] === SPACE.retired;
 }

@@ -51,7 +51,7 @@ export class LatelyRead {
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i]!;
       // Most often it is the next one.
-      if (range !== undefined && place < range.keys.length && Buffer.compare(range.keys[place]!, key) === 0) {
+      if (range !== undefined && place < range.keys.length && isSame(range.keys[place]!, key)) {
         values[i] = range.values[place++];
         continue;
       }
@@ -65,7 +65,7 @@ export class LatelyRead {
       }
       const { keys: there } = range;
       place = firstPlace(there, (one) => Buffer.compare(one, key) >= 0);
-      if (place < there.length && Buffer.compare(there[place]!, key) === 0) values[i] = range.values[place++];
+      if (place < there.length && isSame(there[place]!, key)) values[i] = range.values[place++];
     }
     if (rest.length === 0) return values;
     const found = neighbouringValues(
@@ -88,8 +88,11 @@ export class LatelyRead {
     this.bytes += bytes;
   }
 
-  /** Of layered tenants. Parts of a large commit come in the order of their keys: what is ahead of one stays. */
-  wrote(operations: readonly Operation[]): void {
+  /**
+   * Of layered tenants. Parts of a large commit come in the order of their keys: what is ahead of one stays.
+   * `doAscend`: each key is greater than the one before.
+   */
+  wrote(operations: readonly Operation[], doAscend: boolean): void {
     this.writes++;
     if (this.ranges.length === 0) return;
     const spans = new Map<number, { first: Uint8Array; last: Uint8Array }>();
@@ -101,7 +104,7 @@ export class LatelyRead {
         span = spans.get(tenant) ?? { first: key, last: key };
         spans.set(tenant, span);
       }
-      if (Buffer.compare(key, span.last) > 0) span.last = key;
+      if (doAscend || Buffer.compare(key, span.last) > 0) span.last = key;
       else if (Buffer.compare(key, span.first) < 0) span.first = key;
     }
     this.ranges = this.ranges.flatMap((range) => {
@@ -178,4 +181,11 @@ class NotingCursor implements Cursor {
 
 function isIn({ gte, lt }: ReadRange, key: Uint8Array): boolean {
   return Buffer.compare(gte, key) <= 0 && Buffer.compare(key, lt) < 0;
+}
+
+/** Neighbours differ at their ends. */
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = a.length - 1; at >= 0; at--) if (a[at] !== b[at]) return false;
+  return true;
 }

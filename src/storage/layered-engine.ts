@@ -46,17 +46,16 @@ import { CommitStamps } from "./history-stamps.js";
 import { APPLIED_SEQUENCE_KEY, isOwnOnly, prefixRange, tenantOfKey } from "./keys.js";
 import { LastWritten } from "./last-written.js";
 import { LatelyRead } from "./lately-read.js";
-import { type LayeredHost, layeredBatch } from "./layered-batch.js";
+import { keysAscend, type LayeredHost, layeredBatch } from "./layered-batch.js";
 import { mergesValue, readMerges, withMerge } from "./merge-points.js";
 import { type CommitStamp, commitsOf, type Operation } from "./operation.js";
 import type { WrittenPart } from "./packed-operations.js";
 import { firstOf, ReplacedEntries, type WrittenKeys } from "./replaced-entries.js";
 import { ReplacedFilter } from "./replaced-filter.js";
 import { LoadPart } from "./sorted-run.js";
-import { type Cursor, type KeyRange, NO_ENTRIES } from "./store.js";
+import { type Cursor, EMPTY_CURSOR, type KeyRange } from "./store.js";
 
 const LOOKED_UP_WORK = 2;
-const NOTHING: Cursor = { next: () => NO_ENTRIES, close: () => undefined };
 /** Of larger batches nothing is remembered: too few of their keys would be written again soon. */
 const REMEMBERED_MAX = 64;
 
@@ -206,20 +205,26 @@ export class LayeredEngine implements Engine, LayeredHost {
   }
 
   cursor(range: KeyRange): Cursor {
+    return this.open(range, (part, tenant) => this.lately.cursor(part, tenant));
+  }
+
+  /** What it finds is no part of what a commit may replace. */
+  cursorAsOf(range: KeyRange, sequence: number): Cursor {
+    const open = (part: KeyRange): Cursor => this.open(part, (whole) => this.engine.cursor(whole));
+    if (this.isUnchangedSince(tenantOfKey(range.gte), sequence)) return open(range);
+    const whole: KeyRange = { gte: range.gte, lt: range.lt, reverse: range.reverse === true };
+    return cursorAsOf(open(whole), (part) => this.engine.cursor(part), sequence, whole);
+  }
+
+  /** `own`: opens a cursor over what the engine has of a tenant itself. */
+  private open(range: KeyRange, own: (range: KeyRange, tenant: number) => Cursor): Cursor {
     const tenant = tenantOfKey(range.gte);
     const branch = this.branches.through(tenant);
     if (branch === undefined || isOwnOnly(range.gte))
-      return this.kept.has(tenant) ? this.lately.cursor(range, tenant) : this.engine.cursor(range);
+      return this.kept.has(tenant) ? own(range, tenant) : this.engine.cursor(range);
     const whole: KeyRange = { gte: range.gte, lt: range.lt, reverse: range.reverse === true };
-    const own = this.lately.cursor(whole, tenant);
-    const hidden = this.bytes.mayHide(tenant) ? this.lately.cursor(hiddenRange(whole), tenant) : NOTHING;
-    return branchCursor(own, hidden, this.origins.cursor(whole, tenant, branch), whole, tenant);
-  }
-
-  cursorAsOf(range: KeyRange, sequence: number): Cursor {
-    const whole: KeyRange = { gte: range.gte, lt: range.lt, reverse: range.reverse === true };
-    if (this.isUnchangedSince(tenantOfKey(range.gte), sequence)) return this.cursor(range);
-    return cursorAsOf(this.cursor(whole), (part) => this.engine.cursor(part), sequence, whole);
+    const hidden = this.bytes.mayHide(tenant) ? own(hiddenRange(whole), tenant) : EMPTY_CURSOR;
+    return branchCursor(own(whole, tenant), hidden, this.origins.cursor(whole, tenant, branch), whole, tenant);
   }
 
   write(operations: readonly Operation[], persisted?: boolean): void {
@@ -233,17 +238,21 @@ export class LayeredEngine implements Engine, LayeredHost {
     const isPart = this.isRecovering || operations.at(-1)?.key !== APPLIED_SEQUENCE_KEY;
     const areMany = isPart || operations.length > REMEMBERED_MAX;
     if (areMany) this.last.clear();
-    this.engine.write(layeredBatch(this, operations, isPart), persisted);
+    const doAscend = keysAscend(operations);
+    this.engine.write(layeredBatch(this, operations, isPart, doAscend), persisted);
     if (!areMany) for (const operation of operations) if (this.isLookedUp(operation.key)) this.last.wrote(operation);
-    this.lately.wrote(operations);
+    this.lately.wrote(operations, doAscend);
   }
 
   keepsPastOf(tenant: number): boolean {
     return this.kept.has(tenant);
   }
 
-  replaces(tenant: number, key: Uint8Array, sequence: number): void {
+  replaces(key: Uint8Array, sequence: number): void {
     this.written.note(key, sequence);
+  }
+
+  replacesOf(tenant: number, sequence: number): void {
     this.replacedUpTo.set(tenant, Math.max(this.replacedUpTo.get(tenant) ?? 0, sequence));
   }
 

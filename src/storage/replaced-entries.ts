@@ -2,7 +2,7 @@
 import type { Engine } from "./engine.js";
 import { readReplaced } from "./history-cursors.js";
 import { commitOfReplaced, LATEST, readReplacedKey, replacedKey, replacedRange } from "./history-keys.js";
-import { prefixEnd } from "./keys.js";
+import { isOfPast, prefixEnd, tenantOfKey } from "./keys.js";
 import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { Entries, KeyRange } from "./store.js";
@@ -59,12 +59,14 @@ export class ReplacedEntries {
     });
   }
 
-  /** What the operations' own commits have replaced, of each; null: nothing. `keeps`: whether that is kept of a key. */
+  /** What the operations' own commits have replaced, of each; null: nothing. `keeps`: whether the past is kept. */
   byCommits(
     operations: readonly Operation[],
-    keeps: (key: Uint8Array) => boolean,
+    keeps: (tenant: number) => boolean,
   ): readonly (Uint8Array | undefined)[] | null {
-    if (!operations.some(({ key, commit }) => commit?.mayRepeat !== false && keeps(key))) return null;
+    const mayRepeat = ({ key, commit }: Operation): boolean =>
+      commit?.mayRepeat !== false && isOfPast(key) && keeps(tenantOfKey(key));
+    if (!operations.some(mayRepeat)) return null;
     return this.engine.getMany(operations.map(({ key, commit }) => replacedKey(key, commit?.sequence ?? 0)));
   }
 

@@ -40,7 +40,7 @@ export class ReplacedFilter {
     const hash = keyHash(key);
     const step = stepOf(hash);
     for (let i = 0; i < PLACES; i++) {
-      const bit = (hash + i * step) % BITS;
+      const bit = ((hash + Math.imul(i, step)) >>> 0) % BITS;
       filter.bits[bit >>> 5]! |= 1 << (bit & 31);
     }
   }
@@ -61,7 +61,7 @@ export class ReplacedFilter {
 
 function isIn(bits: Uint32Array, hash: number, step: number): boolean {
   for (let i = 0; i < PLACES; i++) {
-    const bit = (hash + i * step) % BITS;
+    const bit = ((hash + Math.imul(i, step)) >>> 0) % BITS;
     if ((bits[bit >>> 5]! & (1 << (bit & 31))) === 0) return false;
   }
   return true;

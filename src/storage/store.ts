@@ -45,6 +45,9 @@ export interface Cursor {
   close(): void;
 }
 
+/** Of a range that has nothing. */
+export const EMPTY_CURSOR: Cursor = { next: () => NO_ENTRIES, close: () => undefined };
+
 /** Up to `max` further entries, or none yet (null); an empty answer means the end. For loops that give way. */
 export function readSome(cursor: Cursor, max: number): Entries | null {
   return cursor.step === undefined ? cursor.next(max) : cursor.step(max);

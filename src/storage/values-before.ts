@@ -1,28 +1,31 @@
 /** What is there under the keys of a commit, before it. For layered-engine.ts. */
-import { tenantOfKey } from "./keys.js";
+import { isOfPast, tenantOfKey } from "./keys.js";
 import type { Operation } from "./operation.js";
 
 /**
- * The values of keys that are wanted, read together for each tenant, in the order of the operations. Null: of one that
- * is not wanted.
+ * The values of keys of tenants whose past is kept, read together for each tenant, in the order of the operations.
+ * Null: nothing is kept of the key.
  */
 export function valuesBefore(
   operations: readonly Operation[],
-  wants: (key: Uint8Array) => boolean,
+  keeps: (tenant: number) => boolean,
   read: (tenant: number, keys: readonly Uint8Array[]) => readonly (Uint8Array | undefined)[],
 ): readonly (Uint8Array | undefined | null)[] {
   const found = new Array<Uint8Array | undefined | null>(operations.length).fill(null);
   const byTenant = new Map<number, { readonly places: number[]; readonly keys: Uint8Array[] }>();
   let tenant = -1;
-  let of: { readonly places: number[]; readonly keys: Uint8Array[] } = { places: [], keys: [] };
+  let of: { readonly places: number[]; readonly keys: Uint8Array[] } | undefined;
   for (let i = 0; i < operations.length; i++) {
     const { key } = operations[i]!;
-    if (!wants(key)) continue;
     if (tenantOfKey(key) !== tenant) {
       tenant = tenantOfKey(key);
-      of = byTenant.get(tenant) ?? { places: [], keys: [] };
-      byTenant.set(tenant, of);
+      of = byTenant.get(tenant);
+      if (of === undefined && keeps(tenant)) {
+        of = { places: [], keys: [] };
+        byTenant.set(tenant, of);
+      }
     }
+    if (of === undefined || !isOfPast(key)) continue;
     of.places.push(i);
     of.keys.push(key);
   }

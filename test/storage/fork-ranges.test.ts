@@ -83,22 +83,57 @@ t.test(
     await writeAll(ORIGIN, "first");
     await run.fork(ORIGIN, 101, null);
     for (let i = 0; i < 5; i++) await writeAll(ORIGIN, `later ${i}`);
-    const all = (): string[] => {
-      const cursor = run.layers.cursor({ gte: keyOf(101, "r100"), lt: keyOf(101, "r200") });
+    const all = (tenant = 101): string[] => {
+      const cursor = run.layers.cursor({ gte: keyOf(tenant, "r100"), lt: keyOf(tenant, "r200") });
       const { values } = cursor.next(1000);
       cursor.close();
       return values.map((value) => Buffer.from(value).toString());
     };
     const each = (value: string): string[] => names.map(() => value);
-    t.strictSame(all(), each("first"));
+    for (let i = 0; i < 2; i++) t.strictSame(all(), each("first"));
     engine.read = 0;
     t.strictSame(all(), each("first"));
-    t.equal(engine.read, 0, "the second time");
+    t.equal(engine.read, 0, "the third time");
     await writeAll(101, "own");
+    t.strictSame(all(ORIGIN), each("later 4"));
     engine.read = engine.got = 0;
     await writeAll(101, "own, later");
     await writeAll(ORIGIN, "last");
     t.equal(engine.read + engine.got, 0, "neither of what commits replace in a branch nor in its origin");
     t.strictSame(all(), each("own, later"));
+  },
+);
+
+t.test(
+  "a branch reads no more of its origin than it gives out, and nothing that was appended since the fork",
+  async (t) => {
+    const engine = new CountingEngine();
+    const run = new Run(new Random(1), engine);
+    await run.open();
+    const rows = (from: number): string[] => Array.from({ length: 100 }, (_, i) => `tabl${from + i}`);
+    const writeAll = async (tenant: number, names: readonly string[]): Promise<void> => {
+      for (const name of names) await run.commit([{ key: keyOf(tenant, name), value: Buffer.from(name) }]);
+      await run.flush();
+    };
+    await writeAll(ORIGIN, rows(100));
+    await run.fork(ORIGIN, 101, null);
+    await writeAll(ORIGIN, rows(200));
+    await writeAll(101, ["tabl500"]);
+    const read = (from: string, max: number): string[] => {
+      const cursor = run.layers.cursor({ gte: keyOf(101, from), lt: keyOf(101, "tabm") });
+      const { values } = cursor.next(max);
+      cursor.close();
+      return values.map((value) => Buffer.from(value).toString());
+    };
+    engine.read = 0;
+    t.strictSame(read("tabl100", 10), rows(100).slice(0, 10));
+    t.ok(engine.read <= 20, `${engine.read} entries were read for ten`);
+    const last = run.layers.cursor({ gte: keyOf(101, "tabl"), lt: keyOf(101, "tabm"), reverse: true });
+    t.equal(Buffer.from(last.next(1).values[0]!).toString(), "tabl500");
+    last.close();
+    engine.read = 0;
+    t.strictSame(read("tabl199\x01", 10), ["tabl500"]);
+    t.strictSame(read("tabl198", 10), ["tabl198", "tabl199", "tabl500"]);
+    t.ok(engine.read <= 10, `${engine.read} entries were read of the last rows`);
   },
 );
