@@ -31,3 +31,24 @@ t.test("a server that asks to connect again is asked again; one that refuses the
   t.same(seen, [6, 7]);
   t.same(asked, ["", "6", "7"]);
 });
+
+t.test("a subscription that is cut off while it catches up is begun again", async (t) => {
+  const asked: string[] = [];
+  const ends = ["partition_unavailable", "shutting_down", "cancelled", "subscription_interrupted"];
+  const answers = ends.map((code, i) => () => events(change(6 + i), ["error", { type: "error", code, message: "" }]));
+  const fetch = ((url: string) => {
+    asked.push(new URL(url).searchParams.get("sequence") ?? "");
+    const refusal = JSON.stringify({ error: { code: "sequence_too_old", message: "Too old." }, meta: {} });
+    return Promise.resolve(answers.shift()?.() ?? new Response(refusal, { status: 410 }));
+  }) as typeof globalThis.fetch;
+  const db = connect({ url: "http://played", apiKey: "ak_x", fetch });
+  const seen: number[] = [];
+  await t.rejects(
+    async () => {
+      for await (const { sequence } of db.subscribe({ table: "c", sequence: 5 })) seen.push(sequence);
+    },
+    { code: "sequence_too_old" },
+  );
+  t.same(seen, [6, 7, 8, 9]);
+  t.same(asked, ["5", "6", "7", "8", "9"]);
+});

@@ -140,6 +140,25 @@ t.test("rows as they come", async (t) => {
   t.ok(cut instanceof ConnectionError, "rows that are missing are not taken for the end");
 });
 
+t.test("an error behind the facts of a whole answer does not count", async (t) => {
+  const lines = (...all: readonly unknown[]) => all.map((line) => `${JSON.stringify(line)}\n`).join("");
+  const [columns, facts] = [{ columns: [{ name: "i" }] }, { rows_affected: null, truncated: false }];
+  const error = { error: { code: "partition_unavailable", message: "The partition gets another owner; retry." } };
+  const answers = [lines(columns, [1], [2], facts, error), lines(columns, [1], error)];
+  const fetch = async () => new Response(answers.shift(), { headers: { "content-type": "application/x-ndjson" } });
+  const client = connect({ url: "http://127.0.0.1:1", apiKey: "key", fetch });
+  const rows: unknown[] = [];
+  for await (const { i } of client.stream("SELECT i")) rows.push(i);
+  t.same(rows, [1, 2]);
+  const cut = await failure(
+    (async () => {
+      for await (const { i } of client.stream("SELECT i")) rows.push(i);
+    })(),
+  );
+  t.equal(cut.code, "partition_unavailable");
+  t.same(rows, [1, 2, 1]);
+});
+
 t.test("a client of a branch reads and writes the branch, over HTTP and the WebSocket", async (t) => {
   await db.sql`CREATE TABLE branched (id integer PRIMARY KEY)`;
   await db.call("POST /v1/branches", { body: { name: "try" } });

@@ -37,8 +37,14 @@ const FIRST_WAIT_MS = 50;
 const MOST_WAIT_MS = 5_000;
 /** The status of errors within a stream, which have none. */
 const WITHIN = 503;
-/** Ends of a subscription after which it is begun again. */
-const PASSING = ["subscription_interrupted", "subscription_dropped"];
+/**
+ * Ends of a subscription after which it is begun again. While it catches up with changes from before, a server that
+ * stops or loses the partition says so by the code of any request, and a node between by `cancelled`.
+ */
+const PASSING = [
+  ...["subscription_interrupted", "subscription_dropped"],
+  ...["partition_unavailable", "shutting_down", "overloaded", "cancelled"],
+];
 
 /** Each change once, in the order of the commits. Ends when its reader leaves the loop or the signal fires. */
 export async function* follow<D>(transport: Transport, followed: Followed): AsyncGenerator<Change<D>, void> {

@@ -118,9 +118,10 @@ async function* lineBatches<R>(
   for await (const text of wholeLinesOf(response)) {
     // One parse for all of them is faster than one for each. Within JSON's texts no line ends.
     const values = JSON.parse(`[${text.replaceAll("\n", ",")}]`) as Line[];
-    const last = values.at(-1)!;
+    // Behind the facts of a whole answer there may be why its connection ended then.
     let tail: Tail | null = null;
-    if (!Array.isArray(last) && !("columns" in last)) tail = values.pop() as Tail;
+    for (let last = values.at(-1); last !== undefined && isTail(last); last = values.at(-1))
+      tail = values.pop() as Tail;
     if (make === null && values.length > 0) {
       make = rowMaker<R>((values.shift() as { readonly columns: readonly Column[] }).columns);
     }
@@ -131,6 +132,8 @@ async function* lineBatches<R>(
   }
   throw new ConnectionError("The connection ended before the last row.");
 }
+
+const isTail = (line: Line): line is Tail => !Array.isArray(line) && !("columns" in line);
 
 function batchOf<R>(lists: readonly (readonly unknown[])[], make: (row: readonly unknown[]) => R): Batch<R> {
   return { length: lists.length, row: (number) => make(lists[number]!) };
