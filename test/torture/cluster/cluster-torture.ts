@@ -66,6 +66,9 @@ export class ClusterTorture {
   private readonly reads: Read[][] = Array.from({ length: LISTS }, () => []);
   private readonly lastReads: (readonly number[])[] = Array.from({ length: LISTS }, () => []);
   private readonly problems: string[] = [];
+  /** Of each number, how it was asked for: what is known of one that is lost. */
+  private readonly asked = new Map<number, string[]>();
+  private hasLost = false;
   private readonly gaps: Gap[] = [];
   private unknown = 0;
   private repeated = 0;
@@ -143,6 +146,15 @@ export class ClusterTorture {
 
   /** DONE, or why it is not acknowledged; then it is not known whether it was done. */
   private async tryAppend(node: NodeProcess, list: number, n: number, key: string): Promise<string> {
+    const began = Date.now();
+    const outcome = await this.ask(node, list, n, key);
+    const asked = this.asked.get(n) ?? [];
+    asked.push(`${node.name} at ${new Date(began).toISOString()}, ${Date.now() - began} ms: ${outcome}`);
+    this.asked.set(n, asked);
+    return outcome;
+  }
+
+  private async ask(node: NodeProcess, list: number, n: number, key: string): Promise<string> {
     let why = "no answer";
     try {
       const { status, code } = await this.cluster.execute(node, APPEND, [list, n], ASKED_MS, { idempotencyKey: key });
@@ -179,12 +191,21 @@ export class ClusterTorture {
     const numbers = data.rows.map(([n]) => n as number);
     const seen = new Set(numbers);
     const missing = before.filter((n) => !seen.has(n));
-    if (missing.length > 0) this.problems.push(`a read of list ${list} at ${node.name} lacks ${missing.join(", ")}`);
+    if (missing.length > 0) this.lost(`a read of list ${list} at ${node.name} lacks`, missing);
     const last = this.lastReads[list]!;
     let same = 0;
     while (same < numbers.length && numbers[same] === last[same]) same++;
     this.reads[list]!.push({ same, rest: numbers.slice(same) });
     this.lastReads[list] = numbers;
+  }
+
+  private lost(what: string, numbers: readonly number[]): void {
+    this.problems.push(`${what} ${numbers.join(", ")}`);
+    if (this.hasLost) return;
+    this.hasLost = true;
+    console.log(`${new Date().toISOString()} ${what}:`);
+    for (const n of numbers) console.log(`${n}: ${this.asked.get(n)!.join("; ")}`);
+    if (process.env.LOGS) void this.cluster.keepState(process.env.LOGS);
   }
 
   /** One fault, most of them of the node that owns what is written, and until nodes serve again. */
@@ -293,7 +314,7 @@ export class ClusterTorture {
     const last = rows.map(([n]) => n as number);
     const seen = new Set(last);
     const lost = this.acknowledged[list]!.filter((n) => !seen.has(n));
-    if (lost.length > 0) this.problems.push(`list ${list} has lost ${lost.join(", ")}`);
+    if (lost.length > 0) this.lost(`list ${list} has lost`, lost);
     if (seen.size !== last.length) this.problems.push(`list ${list} has a number twice`);
     const place = new Map(last.map((n, index) => [n, index]));
     const places: number[] = [];

@@ -1,6 +1,7 @@
 /**
  * `make torture-cluster ROUNDS=20 [MINUTES=60] [SEED=1] [FAULTS=kill,stop]`: prints what was found; ends with 1 when
- * there was anything. Faults are made in turn, so many rounds or minutes, whichever is over first.
+ * there was anything. Faults are made in turn, so many rounds or minutes, whichever is over first. LOGS names a folder
+ * for what all processes have logged when a write is lost, or nothing is acknowledged any more.
  */
 import { spawnSync } from "node:child_process";
 import { NO_ETCD } from "../../cluster/etcd.js";
