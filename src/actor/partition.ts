@@ -203,7 +203,7 @@ export class Partition implements TenantHost {
     if (tenant === undefined) {
       tenant = new Tenant(this, number);
       // An object before this one may have committed what is not on disk yet, and nobody may hear of it sooner.
-      tenant.sawEverything();
+      tenant.mayHaveSeen(this.shard.committedSequence);
       this.tenants.set(number, tenant);
       this.known.add(number);
       if (this.places.isServed(number)) expectIndexes(tenant);

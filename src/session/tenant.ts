@@ -164,10 +164,14 @@ export class Tenant {
 
   /** For what commits by itself: its reply waits for everything that has been committed. */
   sawEverything(): void {
-    const { committedSequence } = this.partition.shard;
-    if (committedSequence <= this.newestCommit) return;
-    this.newestCommit = committedSequence;
-    this.partition.wroteSomething(this.number);
+    const before = this.newestCommit;
+    this.mayHaveSeen(this.partition.shard.committedSequence);
+    if (this.newestCommit !== before) this.partition.wroteSomething(this.number);
+  }
+
+  /** Its replies wait for that commit. */
+  mayHaveSeen(sequence: number): void {
+    this.newestCommit = Math.max(this.newestCommit, sequence);
   }
 
   /** Commits from `first` on were undone. Who may have seen one of them hears of it at the gate. */
@@ -191,7 +195,7 @@ export class Tenant {
       this.catalog.settle(tx, null);
       throw error;
     }
-    this.newestCommit = Math.max(this.newestCommit, sequence);
+    this.mayHaveSeen(sequence);
     this.catalog.settle(tx, sequence);
     this.partition.wroteSomething(this.number);
     if (this.catalog.changedAt === sequence) this.partition.definitionsChanged(this);
