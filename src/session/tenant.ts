@@ -108,6 +108,7 @@ export class TransactionCounts {
     }
   }
 }
+
 /** Tenant.lastCommit of who may have seen a commit that was undone. The gate lets no such reply through. */
 export const UNDONE = Number.POSITIVE_INFINITY;
 
