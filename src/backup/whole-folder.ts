@@ -128,17 +128,28 @@ export class WholeFolder {
 
   /** Ids of backups that were begun and are not whole, with the times at which they began: being made, or cut short. */
   unfinished(): { readonly id: string; readonly startedAt: string }[] {
-    return this.ids()
-      .filter((id) => this.find(id) === null)
-      .map((id) => ({ id, begun: statSync(this.pathOf(id), { throwIfNoEntry: false }) }))
-      .flatMap(({ id, begun }) => (begun === undefined ? [] : [{ id, startedAt: begun.mtime.toISOString() }]));
+    return this.ids().flatMap((id) => {
+      const startedAt = this.cutShortSince(id);
+      return startedAt === null ? [] : [{ id, startedAt }];
+    });
+  }
+
+  /** When it began, of one that is not whole; null: it is, or there is none. Throws not_found for what is no id. */
+  cutShortSince(id: string): string | null {
+    if (this.find(id) !== null) return null;
+    return statSync(this.pathOf(id), { throwIfNoEntry: false })?.mtime.toISOString() ?? null;
   }
 
   /** Of the tenants that a backup is to hold, each backup is there. Throws conflict. */
-  requireParts(parts: readonly { readonly tenant: string; readonly id: string }[]): void {
-    const lost = parts.find(({ tenant, id }) => !this.tenants.has(tenant, id));
-    if (lost === undefined) return;
-    throw new DbError("conflict", `The backup of tenant "${lost.tenant}" was removed meanwhile; back up again.`);
+  async requireParts(
+    parts: readonly { readonly tenant: string; readonly id: string }[],
+    turn: () => Promise<void>,
+  ): Promise<void> {
+    for (const { tenant, id } of parts) {
+      await turn();
+      if (this.tenants.has(tenant, id)) continue;
+      throw new DbError("conflict", `The backup of tenant "${tenant}" was removed meanwhile; back up again.`);
+    }
   }
 
   /**

@@ -170,6 +170,34 @@ t.test("backups of an installation on several nodes", { skip: NO_ETCD }, async (
   cluster.run(n2);
   await until("n2 is back", async () => (await owners())[partition] === n2.name, said);
 
+  // It is killed while it restores: the tenant's content comes back with the next one.
+  const path = `/admin/backups/${inMidst.id}/restore`;
+  await rows(n3, cat, "DELETE FROM large WHERE id > 5");
+  await expect(n3, admin, "POST", path, { tenants: ["cat"], replace: true });
+  const hasBegun = async () => (await expect(n3, admin, "GET", path)).entries > 0;
+  await until("the restore has begun", hasBegun, said);
+  await cluster.end(n2, "SIGKILL");
+  t.match(await ended(n3, admin, path), {
+    state: "completed",
+    tenants: [{ tenant: "cat", verified: true }],
+    error: null,
+  });
+  t.same(await rows(n3, cat, "SELECT count(*), max(id) FROM large"), [[LARGE_ROWS, LARGE_ROWS]]);
+  cluster.run(n2);
+  await until("n2 is back", async () => (await owners())[partition] === n2.name, said);
+
+  // It is told to end, which does not wait for the backup.
+  const shutDown = await expect(n3, admin, "POST", "/admin/backups", {});
+  await halfWritten();
+  await cluster.end(n2, "SIGTERM");
+  t.match(await ended(n3, admin, `/admin/backups/${shutDown.id}`), {
+    status: "completed",
+    tenants_done: 6,
+    error: null,
+  });
+  cluster.run(n2);
+  await until("n2 is back", async () => (await owners())[partition] === n2.name, said);
+
   // The node that conducts is killed.
   const lost = await expect(n3, admin, "POST", "/admin/backups", {});
   await halfWritten();
@@ -184,7 +212,7 @@ t.test("backups of an installation on several nodes", { skip: NO_ETCD }, async (
   t.equal((await call(n3, admin, "POST", `/admin/backups/${lost.id}/restore`, {})).status, 404, "it is no backup");
   const after = await wholeBackup(n2, n3, { incremental: true });
   t.match(after, { status: "completed", tenants_done: 6, error: null });
-  const whole = [full, next, asked, inMidst, after].map(({ id }) => id).sort();
+  const whole = [full, next, asked, inMidst, shutDown, after].map(({ id }) => id).sort();
   t.same(inFolder(shared).sets.sort(), whole, "what was cut short is gone");
   t.equal(inFolder(shared).parts.length, 6 * whole.length, "with its parts");
   t.match(await expect(n3, admin, "POST", `/admin/backups/${after.id}/verify`, {}), {});

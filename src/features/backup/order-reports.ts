@@ -38,6 +38,7 @@ export interface OrderReportsHost<R> {
 export class OrderReports<R> {
   /** By order. */
   private readonly told = new Map<string, Told<R>>();
+  private isClosed = false;
 
   constructor(private readonly host: OrderReportsHost<R>) {}
 
@@ -73,6 +74,7 @@ export class OrderReports<R> {
   isStillWanted(order: string): Promise<boolean> {
     const told = this.told.get(order);
     if (this.host.isBetweenNodes !== true || told === undefined) return Promise.resolve(true);
+    if (this.isClosed) return Promise.resolve(false);
     this.say(told);
     return new Promise((resolve) => told.asked.push({ at: told.saidMs, answer: resolve }));
   }
@@ -89,6 +91,12 @@ export class OrderReports<R> {
         unheard.push(order);
     }
     return unheard;
+  }
+
+  /** The actor ends: nothing is heard any more. */
+  close(): void {
+    this.isClosed = true;
+    for (const told of this.told.values()) this.answer(told, () => false);
   }
 
   /** `judge`: null where it is not known yet. */

@@ -161,6 +161,7 @@ export class Restores {
 
   async close(): Promise<void> {
     this.closing = true;
+    this.reports.close();
     await Promise.all([...this.running.values()].map(({ done }) => done));
   }
 

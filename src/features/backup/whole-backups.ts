@@ -156,8 +156,8 @@ export class WholeBackups {
   /** A deposed owner of the directory leaves no manifest, since the next one may have removed parts of the backup. */
   private async save(manifest: WholeManifest): Promise<void> {
     const { folder } = this.host;
+    await folder.requireParts(manifest.tenants, this.host.turn);
     await this.host.stillHere();
-    folder.requireParts(manifest.tenants);
     folder.save(manifest);
     await this.host.stillHere();
   }
@@ -173,9 +173,10 @@ export class WholeBackups {
     const waiting = [...tenants];
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
+    const earlier = wish.incremental ? this.earlierParts(wish.schedule) : null;
     const next = async (): Promise<void> => {
       for (let tenant = waiting.shift(); tenant !== undefined; tenant = waiting.shift()) {
-        const backup = await this.makeOne(tenant, wish, either);
+        const backup = await this.makeOne(tenant, wish, earlier, either);
         made.push({ tenant: tenant.id, ...backup });
         view.tenants_done++;
         view.entries += backup.entries;
@@ -194,16 +195,21 @@ export class WholeBackups {
   }
 
   /** Made by the owner of the tenant's partition; where that dies meanwhile, by the next one. */
-  private async makeOne(tenant: TenantRecord, wish: WholeBackupWish, signal: AbortSignal): Promise<MadeBackup> {
+  private async makeOne(
+    tenant: TenantRecord,
+    wish: WholeBackupWish,
+    earlier: ReadonlyMap<string, readonly string[]> | null,
+    signal: AbortSignal,
+  ): Promise<MadeBackup> {
     const { orders, directory } = this.host;
     const { passphrase, schedule, verifies } = wish;
-    const base = wish.incremental ? ({ newestOf: this.partsOf(tenant.id, schedule) } as const) : ("none" as const);
+    const base = earlier === null ? "none" : { newestOf: earlier.get(tenant.id) ?? [] };
     const patience = { passing: PASSING, tries: TRIES, isBetweenNodes: orders.isBetweenNodes };
     try {
       return await patiently({ ...patience, isOver: () => signal.aborted }, () => {
         const { number, partition } = directory.placeOf(tenant.id);
-        const order = { tenant: number, tenantId: tenant.id, passphrase, base, schedule, verifies };
-        return orders.make(partition, { ...order, store: "whole" }, signal);
+        const order = { tenant: number, tenantId: tenant.id, passphrase, schedule, verifies };
+        return orders.make(partition, { ...order, base, store: "whole" }, signal);
       });
     } catch (error) {
       const { code, message } = failureOf(error);
@@ -215,10 +221,14 @@ export class WholeBackups {
     }
   }
 
-  /** A part that no backup holds is left over, and will be removed: nothing may continue it. */
-  private partsOf(tenantId: string, schedule: string | null): string[] {
-    const same = this.host.folder.list().filter((one) => (one.schedule ?? null) === schedule);
-    return same.flatMap(({ tenants }) => tenants.filter(({ tenant }) => tenant === tenantId).map(({ id }) => id));
+  /** By tenant. A part that no backup holds is left over, and will be removed: nothing may continue it. */
+  private earlierParts(schedule: string | null): Map<string, string[]> {
+    const parts = new Map<string, string[]>();
+    for (const { tenants, schedule: by = null } of this.host.folder.list()) {
+      if (by !== schedule) continue;
+      for (const { tenant, id } of tenants) parts.set(tenant, [...(parts.get(tenant) ?? []), id]);
+    }
+    return parts;
   }
 
   /** Newest first. */
@@ -232,8 +242,9 @@ export class WholeBackups {
   /** Throws not_found. */
   get(id: string): WholeBackupView {
     if (this.latest?.view.id === id) return { ...this.latest.view };
-    const cut = this.host.folder.unfinished().find((one) => one.id === id);
-    return cut === undefined ? viewOf(this.host.folder.get(id)) : cutShort(cut);
+    const { folder } = this.host;
+    const startedAt = folder.cutShortSince(id);
+    return startedAt === null ? viewOf(folder.get(id)) : cutShort({ id, startedAt });
   }
 
   /** One that is being made is given up. */
@@ -241,8 +252,7 @@ export class WholeBackups {
     const latest = this.latest;
     if (latest?.view.id !== id) {
       const { folder } = this.host;
-      const isCut = folder.unfinished().some((one) => one.id === id);
-      await (isCut ? folder.discard(id, []) : folder.remove(id));
+      await (folder.cutShortSince(id) === null ? folder.remove(id) : folder.discard(id, []));
       return;
     }
     latest.controller.abort();
@@ -304,16 +314,8 @@ function viewOf(manifest: WholeManifest): WholeBackupView {
 /** Of a backup that the end of its server cut short. */
 function cutShort({ id, startedAt }: { readonly id: string; readonly startedAt: string }): WholeBackupView {
   return {
-    ...{
-      id,
-      status: "failed",
-      kind: "full",
-      encrypted: false,
-      tenants_total: 0,
-      tenants_done: 0,
-      entries: 0,
-      bytes: 0,
-    },
+    ...{ id, status: "failed", kind: "full", encrypted: false },
+    ...{ tenants_total: 0, tenants_done: 0, entries: 0, bytes: 0 },
     ...{ started_at: startedAt, finished_at: startedAt, schedule: null, verified_at: null, tenants: [] },
     error: { code: "cancelled", message: CUT_SHORT },
   };
