@@ -30,6 +30,18 @@ export function labelledPairs(set: PairSetName): LabelledPair[] {
   }));
 }
 
+/**
+ * Facts about some things, with what excludes each: other facts about the same thing say nothing about it. Written for
+ * the fit of the weights of claims.
+ */
+export function facts(): { readonly thing: string; readonly fact: string; readonly excluded: string }[] {
+  return linesOf("tuning-facts.tsv").map(([thing, fact, excluded]) => ({
+    thing: thing!,
+    fact: fact!,
+    excluded: excluded!,
+  }));
+}
+
 export function labelledClaims(set: ClaimSetName): LabelledClaim[] {
   return linesOf(`${set}-claims.tsv`).map(([initial, claim, anchor]) => ({
     verdict: initial === "T" ? "TRUTH" : "LIE",

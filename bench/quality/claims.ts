@@ -77,7 +77,7 @@ export async function measurePublicPairs(given: readonly (readonly [string, stri
   try {
     const { byLabel, wrongContradictions } = await measurePairs(claims, pairs as LabelledPair[]);
     const right = [...byLabel.values()].reduce((sum, one) => sum + one.right, 0);
-    return { right, all: pairs.length, wrongContradictions };
+    return { right, all: pairs.length, byLabel, wrongContradictions };
   } finally {
     await release();
   }
@@ -98,7 +98,7 @@ export async function claimVerifier(models: Models) {
     scorer: {
       async scorePairs(_directory, pairs) {
         const { numbers } = await encoder.run(pairs);
-        const width = NLI_LABELS.length;
+        const { width } = encoder;
         return { digest: digest!, rows: pairs.map((_, i) => numbers.slice(i * width, (i + 1) * width)), tokens: 0 };
       },
     },

@@ -90,7 +90,7 @@ export function fit(some: readonly Example[]): Weights {
 }
 
 /** Gauss's elimination with pivots. */
-function solve(matrix: readonly (readonly number[])[], right: readonly number[]): number[] {
+export function solve(matrix: readonly (readonly number[])[], right: readonly number[]): number[] {
   const rows = matrix.map((row, i) => [...row, right[i]!]);
   const size = rows.length;
   for (let i = 0; i < size; i++) {

@@ -15,6 +15,9 @@ const DATA = process.env.QUALITY_DATA ?? join(ROOT, "../shared/models/data");
 const PARTS_OF_SPEECH = ["noun", "verb", "adj", "adv"];
 /** As models/train/embedding/data.py holds them out: one of so many groups. */
 const HELD_OUT_ONE_IN = { wn: 50, cap: 25 } as const;
+/** As models/train/nli/data.py does, by premise. */
+const PAIRS_HELD_OUT_ONE_IN: Readonly<Record<string, number>> = { "snli-dev": 10 };
+const OTHER_PAIRS_HELD_OUT_ONE_IN = 50;
 const QUESTIONS_MAX = 400;
 const BYTES_MAX = 2 ** 28;
 
@@ -22,6 +25,7 @@ const BYTES_MAX = 2 ** 28;
 export type Found<T> = { readonly set: T } | { readonly missing: string };
 export type ScoredPair = readonly [first: string, second: string, score: number];
 export type NliPair = readonly [premise: string, hypothesis: string, label: string];
+export type SourcedPair = readonly [source: string, premise: string, hypothesis: string, label: string];
 
 /** A gloss of WordNet is asked for; the lemmas of its synset are the document. */
 export function glossSet(): Found<DescriptionSet> {
@@ -60,6 +64,26 @@ export function nliPairs(): Found<readonly NliPair[]> {
   return "missing" in read ? read : { set: read.set.map((line) => JSON.parse(line)) };
 }
 
+/** Pairs of the sources of nli-mini's training that were held out of it. */
+export function heldOutPairs(): Found<readonly SourcedPair[]> {
+  const read = lines("nli-train.jsonl.xz");
+  if ("missing" in read) return read;
+  const pairs = read.set.map((line) => JSON.parse(line) as SourcedPair);
+  return {
+    set: pairs.filter(
+      ([source, premise]) => numberOf(premise) % (PAIRS_HELD_OUT_ONE_IN[source] ?? OTHER_PAIRS_HELD_OUT_ONE_IN) === 0,
+    ),
+  };
+}
+
+/** Texts that mean the same, of a source: captions of one picture (`cap`), a sentence and its split (`wsplit`). */
+export function groupsOf(source: string): Found<readonly (readonly string[])[]> {
+  const read = lines("positive-groups.jsonl.xz");
+  if ("missing" in read) return read;
+  const groups = read.set.map((line) => JSON.parse(line) as [source: string, texts: string[]]);
+  return { set: groups.filter(([own]) => own === source).map(([, texts]) => texts) };
+}
+
 function lines(name: string): Found<readonly string[]> {
   const file = join(DATA, name);
   if (!existsSync(file)) return { missing: `${name} is not there (QUALITY_DATA names its folder)` };
@@ -83,12 +107,16 @@ function synsetOf(line: string): readonly [lemmas: readonly string[], gloss: str
   ];
 }
 
-function isHeldOut(text: string, source: keyof typeof HELD_OUT_ONE_IN): boolean {
+const isHeldOut = (text: string, source: keyof typeof HELD_OUT_ONE_IN): boolean =>
+  numberOf(text) % HELD_OUT_ONE_IN[source] === 0;
+
+/** By its letters and digits. */
+export function numberOf(text: string): number {
   const normal = text
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, " ")
     .trim();
-  return createHash("sha256").update(normal).digest().readUInt32BE(0) % HELD_OUT_ONE_IN[source] === 0;
+  return createHash("sha256").update(normal).digest().readUInt32BE(0);
 }
 
 /** Each second text is a document; questions are taken evenly. */

@@ -1,11 +1,10 @@
-/** The parts of docs/reference/quality.md about searches, about likeness (STS-B) and about SNLI. */
+/** The parts of docs/reference/quality.md about searches and about likeness (STS-B). */
 import { join } from "node:path";
 import { findBundles } from "../../src/ai/bundle.js";
-import { type Interval, intervalOfMean, intervalOfShare } from "../../src/features/evaluation/intervals.js";
+import { type Interval, intervalOfMean } from "../../src/features/evaluation/intervals.js";
 import type { TestServer } from "../../test/e2e/server.js";
 import { ROOT } from "../servers.js";
-import { measurePublicPairs } from "./claims.js";
-import { captionSet, type Found, glossSet, nliPairs, type ScoredPair, similarPairs } from "./public-sets.js";
+import { captionSet, type Found, glossSet, type ScoredPair, similarPairs } from "./public-sets.js";
 import {
   DESCRIPTION_SETS,
   type DescriptionSet,
@@ -17,8 +16,6 @@ import {
 
 const EMBEDDING = "tessera-embed-384";
 const TEXTS_AT_ONCE = 100;
-/** SNLI's test part takes minutes. */
-const ONE_OF_PAIRS = 4;
 const MODES = [
   ["words", "text"],
   ["vectors", "vector"],
@@ -53,7 +50,7 @@ the model's training saw the glosses and captions. What a machine has no data of
 |---|---|--:|--:|
 ${lines.join("\n")}
 
-${[...skipped, await likeness(server), await entailment()].join("\n")}
+${[...skipped, await likeness(server)].join("\n")}
 `;
 }
 
@@ -88,19 +85,6 @@ async function vectorsOf(server: TestServer, pairs: readonly ScoredPair[], side:
     vectors.push(...body.data.embeddings);
   }
   return vectors;
-}
-
-async function entailment(): Promise<string> {
-  const found = nliPairs();
-  if ("missing" in found) return `- SNLI test: not measured here, for ${found.missing}.`;
-  const { right, all, wrongContradictions } = await measurePublicPairs(
-    found.set.filter((_, i) => i % ONE_OF_PAIRS === 0),
-  );
-  return (
-    `- SNLI test, ${all} of its ${found.set.length} pairs, claims as they are served (with the gate and the thresholds): ` +
-    `**${figure(right / all)}** right (${between(intervalOfShare(right, all))}); of the pairs that do not contradict ` +
-    `${figure(wrongContradictions)} are called contradictions.`
-  );
 }
 
 /** Equal values share the mean of their ranks. */

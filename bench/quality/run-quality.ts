@@ -5,11 +5,12 @@ import { type Interval, intervalOfShare } from "../../src/features/evaluation/in
 import { TestServer } from "../../test/e2e/server.js";
 import { ROOT } from "../servers.js";
 import { type MeasuredAnswers, measureAnswers } from "./answers.js";
-import { type MeasuredClaims, measureClaims, measureOtherKinds } from "./claims.js";
+import { type MeasuredClaims, measureClaims, measureOtherKinds, measurePublicPairs } from "./claims.js";
 import { type AskedOfFolder, askFolder, type FOLDERS } from "./folder.js";
 import { measureMemories } from "./memory.js";
 import { memoryPage } from "./memory-page.js";
 import { measureMemoryPairs } from "./memory-pairs.js";
+import { nliPairs } from "./public-sets.js";
 import { askQuestions } from "./questions.js";
 import { questionsPage } from "./questions-page.js";
 import { retrievalPage } from "./retrieval-page.js";
@@ -24,7 +25,7 @@ const table = (head: string, aligned: string, lines: readonly string[]) => [head
 
 type OtherKinds = Awaited<ReturnType<typeof measureOtherKinds>>;
 
-function claimsPage(measured: MeasuredClaims, others: OtherKinds): string {
+function claimsPage(measured: MeasuredClaims, others: OtherKinds, ofPublic: string): string {
   const otherLine = (name: string, { pairs: all, byLabel: labels, wrongContradictions }: OtherKinds["seen"]) => {
     const right = [...labels.values()].reduce((sum, one) => sum + one.right, 0);
     return `| ${name} | ${shareOf(right, all)} | ${figure(wrongContradictions)} |`;
@@ -56,7 +57,33 @@ ${table("| | right | share | 95 % | wrong |", "|---|--:|--:|--:|--:|", [
   otherLine("looked at while the rules were made", others.seen),
   otherLine("never looked at", others.heldBack),
 ])}
+
+${ofPublic}
+\`node dist/bench/quality/run-quality.js claims\` renews this part.
 `;
+}
+
+/** SNLI's test part takes minutes. */
+const ONE_OF_PAIRS = 4;
+
+/** SNLI test, and its premises with the hypotheses of other pairs. */
+async function publicPairs(): Promise<string> {
+  const found = nliPairs();
+  if ("missing" in found) return `SNLI test: not measured here, for ${found.missing}.`;
+  const { set } = found;
+  const asked = set.filter((_, i) => i % ONE_OF_PAIRS === 0);
+  const apart = asked.map(
+    ([premise], i) => [premise, asked[(i + Math.floor(asked.length / 2)) % asked.length]![1], "neutral"] as const,
+  );
+  const { right, all, byLabel, wrongContradictions } = await measurePublicPairs(asked);
+  const { wrongContradictions: apartWrong } = await measurePublicPairs(apart);
+  const kept = [...byLabel].map(
+    ([label, one]) => `${one.right} of ${one.all} ${label === "neutral" ? "neutral pairs" : `${label}s`}`,
+  );
+  return `SNLI test, ${all} of its ${set.length} pairs, as claims are served: **${figure(right / all)}** right
+(${between(intervalOfShare(right, all))}): ${kept.join(", ")}.
+Of the pairs that do not contradict ${figure(wrongContradictions)} are called contradictions. Of the same premises with
+the hypothesis of another pair, which are about other pictures, ${figure(apartWrong)} are.`;
 }
 
 type AskedFolders = Readonly<Record<keyof typeof FOLDERS, readonly AskedOfFolder[]>>;
@@ -124,6 +151,14 @@ ${table("| | questions | share | 95 % |", "|---|--:|--:|--:|", lines)}
 ${folderPage(asked)}`;
 }
 
+const measureAllMemories = async (server: TestServer): Promise<string> =>
+  memoryPage({
+    seen: await measureMemories(server, "seen"),
+    heldBack: await measureMemories(server, "held-back"),
+    byRules: await measureMemoryPairs("held-back", false),
+    withModel: await measureMemoryPairs("held-back", true),
+  });
+
 /** Renews a part of the page alone. */
 function renew(part: string): void {
   const title = part.slice(0, part.indexOf("\n"));
@@ -136,24 +171,20 @@ function renew(part: string): void {
 
 /** What `run-quality.js claims`, `run-quality.js questions` … do. */
 const PARTS: Readonly<Record<string, (server: TestServer) => Promise<string>>> = {
-  claims: async () => claimsPage(await measureClaims("held-out"), await measureOtherKinds()),
+  claims: async () => claimsPage(await measureClaims("held-out"), await measureOtherKinds(), await publicPairs()),
   questions: async (server) => questionsPage(await askQuestions(server)),
   retrieval: retrievalPage,
   answers: async () => answersPage(await measureAnswers(), await askFolders()),
+  memories: measureAllMemories,
 };
 
 async function renewAll(server: TestServer): Promise<void> {
   const parts = [
-    claimsPage(await measureClaims("held-out"), await measureOtherKinds()),
+    claimsPage(await measureClaims("held-out"), await measureOtherKinds(), await publicPairs()),
     questionsPage(await askQuestions(server)),
     await retrievalPage(server),
     answersPage(await measureAnswers(), await askFolders()),
-    memoryPage({
-      seen: await measureMemories(server, "seen"),
-      heldBack: await measureMemories(server, "held-back"),
-      byRules: await measureMemoryPairs("held-back", false),
-      withModel: await measureMemoryPairs("held-back", true),
-    }),
+    await measureAllMemories(server),
   ];
   const page = `# Quality
 

@@ -34,7 +34,7 @@ t.test("nli-mini", async (t) => {
   t.teardown(() => encoder.release());
   const scores = async (...pairs: readonly [string, string][]): Promise<NliScores[]> => {
     const { numbers } = await encoder.run(pairs.map(([premise, hypothesis]) => ({ premise, hypothesis })));
-    return pairs.map((_, i) => scoresOf(numbers.subarray(i * NLI_LABELS.length, (i + 1) * NLI_LABELS.length)));
+    return pairs.map((_, i) => scoresOf(numbers.subarray(i * encoder.width, (i + 1) * encoder.width)));
   };
   const pairs: [string, string, (typeof NLI_LABELS)[number]][] = [
     ["A man is sleeping.", "A person is asleep.", "entailment"],
@@ -65,8 +65,8 @@ t.test("nli-mini as it is served: claims of all kinds", async (t) => {
   const verdictsOf = async (pairs: readonly TextPair[]) => {
     const { numbers } = await encoder.run(pairs);
     return pairs.map((pair, i) => {
-      const own = scoresOf(numbers.subarray(i * NLI_LABELS.length, (i + 1) * NLI_LABELS.length));
-      return verdictOf([weighScores(pair, own, true, meanings).scores], DEFAULT_RULES).verdict;
+      const logits = numbers.subarray(i * encoder.width, (i + 1) * encoder.width);
+      return verdictOf([weighScores(pair, logits, true, meanings).scores], DEFAULT_RULES).verdict;
     });
   };
   const share = async (verdict: string, pairs: readonly TextPair[]) =>

@@ -15,7 +15,7 @@ for (let at = 0; at < rows.length; at += PAIRS_AT_ONCE) {
   const some = rows.slice(at, at + PAIRS_AT_ONCE);
   const { numbers } = await encoder.run(some.map(([premise, hypothesis]) => ({ premise, hypothesis })));
   for (const [i, [, , label]] of some.entries()) {
-    const own = [...numbers.subarray(i * NLI_LABELS.length, (i + 1) * NLI_LABELS.length)];
+    const own = [...numbers.subarray(i * encoder.width, i * encoder.width + NLI_LABELS.length)];
     if (NLI_LABELS[own.indexOf(Math.max(...own))] === label) right++;
   }
 }

@@ -19,6 +19,8 @@ WORK = Path(os.environ.get("NLI_WORK", "work"))
 EMBEDDING = Path(__file__).resolve().parents[2] / "tessera-embed-384"
 
 LABELS = ["contradiction", "entailment", "neutral"]
+# The fourth class: two texts that have nothing to do with each other.
+UNRELATED = len(LABELS)
 PAD, UNKNOWN, CLS, SEP = 0, 1, 2, 3
 TOKENS_MAX = 512
 # Of premises: one in ten of SNLI dev's, and one in fifty of each other source's.
@@ -97,3 +99,36 @@ def pictures():
         if source in ("cap", "cap8") and len(captions) > 1 and not any(normal(one) in tested for one in captions):
             found.setdefault(normal(captions[0]), captions)
     return list(found.values())
+
+
+def other_captions(rows):
+    """{premise: the other captions of its picture}, for premises of `rows` that are captions; none that is held out."""
+    held_out = {normal(row[1]) for row in training()[1]}
+    captions = {normal(one): group for group in pictures() for one in group}
+    found = {}
+    for _, premise, _, _ in rows:
+        if normal(premise) in captions:
+            own = [one for one in captions[normal(premise)] if normal(one) != normal(premise)]
+            found[premise] = [one for one in own if normal(one) not in held_out]
+    return found
+
+
+def unrelated(rows, count, random):
+    """Premises with the hypotheses of other pairs, most of these of the same source, and captions of two pictures."""
+    captions = {normal(one): number for number, group in enumerate(pictures()) for one in group}
+    picture = lambda text: captions.get(normal(text), text)
+    groups = pictures()
+    sources = {}
+    for row in rows:
+        sources.setdefault(row[0], []).append(row)
+    found = []
+    while len(found) < count:
+        if random.random() < 0.1:
+            one, other = random.sample(groups, 2)
+            found.append((random.choice(one), random.choice(other)))
+            continue
+        source, premise, _, _ = random.choice(rows)
+        _, other, hypothesis, _ = random.choice(sources[source] if random.random() < 0.75 else rows)
+        if picture(premise) != picture(other):
+            found.append((premise, hypothesis))
+    return found

@@ -17,11 +17,11 @@ from tokenizers.processors import TemplateProcessing
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from data import CLS, EMBEDDING, LABELS, SEP, TOKENS_MAX, WORK, training  # noqa: E402
-from model import DIMENSIONS, FAR, RELATION_WIDTH, RELATIONS, SPECIAL, Classifier  # noqa: E402
+from model import CLASSES, DIMENSIONS, FAR, RELATION_WIDTH, RELATIONS, SPECIAL, Classifier  # noqa: E402
 from onnx_graph import Graph, save_manifest, save_model  # noqa: E402
 from served import Served  # noqa: E402
 
-REVISION = "1"
+REVISION = "2"
 LOWEST = -1e3
 # Sources of whole sentences by people.
 CALIBRATING = ("snli-dev", "cad", "litl", "mnli-olora", "conj")
@@ -127,7 +127,7 @@ def build(state, members, heads, temperature):
     mean = graph.op("Mean", *voted)
     graph.op("Div", graph.op("Log", graph.op("Add", mean, graph.number(1e-9))), graph.number(temperature), name="logits")
     inputs = [(name, TensorProto.INT64, ["batch", "tokens"]) for name in ("input_ids", "attention_mask", "token_type_ids")]
-    return graph.model("nli-mini", inputs, [("logits", TensorProto.FLOAT, ["batch", len(LABELS)])])
+    return graph.model("nli-mini", inputs, [("logits", TensorProto.FLOAT, ["batch", CLASSES])])
 
 
 def fitted_temperature(logits, labels, weights):
@@ -166,7 +166,7 @@ def main():
         "licence": "CC-BY-SA-4.0",
         "required_capabilities": ["nli"],
         "max_length": TOKENS_MAX,
-        "labels": LABELS,
+        "labels": [*LABELS, "unrelated"],
         "judged_by_words": True,
         "tokenizer": "tokenizer.json",
         "special_tokens": True,
@@ -179,7 +179,7 @@ def main():
         if temperature == 1.0:
             held_out = [row for row in training()[1] if row[0] in CALIBRATING]
             pictures = np.array([row[0] == "snli-dev" for row in held_out])
-            logits = Served(folder).logits([(p, h) for _, p, h, _ in held_out])
+            logits = Served(folder).logits([(p, h) for _, p, h, _ in held_out])[:, : len(LABELS)]
             labels = np.array([LABELS.index(row[3]) for row in held_out])
             temperature = fitted_temperature(logits, labels, np.where(pictures, 1 / pictures.sum(), 1 / (~pictures).sum()))
             print(f"temperature {temperature:.2f} by {len(held_out)} pairs")

@@ -15,6 +15,8 @@ SPECIAL = 4
 # What relations.py tells apart; that two tokens are the same is counted beside them.
 RELATIONS = ["synonym", "above", "below", "opposite", "sibling", "inflection"]
 RELATION_WIDTH = 48
+# Those of data.LABELS, and that the texts have nothing to do with each other.
+CLASSES = 4
 FAR = -1e4
 
 
@@ -80,7 +82,7 @@ class Member(nn.Module):
         self.compare_norm = nn.LayerNorm(width)
         self.composition = Context(width, drop)
         self.decide = nn.Sequential(nn.Linear(8 * width, width), nn.GELU(), nn.Dropout(0.3))
-        self.labels = nn.Linear(width, 3)
+        self.labels = nn.Linear(width, CLASSES)
         # Whether two captions are of one picture; only in training.
         self.same = nn.Linear(width, 1)
         self.drop = Drop(drop)
@@ -129,7 +131,7 @@ class Classifier(nn.Module):
         return [member(vectors, relations, text, first, second, unseen) for member in self.members]
 
     def forward(self, input_ids, attention_mask, token_type_ids):
-        """Logits of LABELS, members × batch × 3."""
+        """Logits of CLASSES, members × batch × 4."""
         features = self.features(input_ids, attention_mask, token_type_ids)
         return torch.stack([member.labels(one) for member, one in zip(self.members, features)])
 

@@ -25,8 +25,10 @@ export interface Evidence {
    * nothing.
    */
   readonly isOpen: boolean;
-  /** The claim has a quantity or a date. */
+  /** The claim has a quantity or a date; a count of things that the sentence counts in no way is none. */
   readonly isMeasured: boolean;
+  /** The claim counts things that the sentence does not: "two people" beside "a man and a woman". */
+  readonly isUncounted: boolean;
 }
 
 /** Less of the claim than that is too little to contradict it. */
@@ -54,6 +56,8 @@ export function evidenceOf(premise: string, hypothesis: string, meanings: WordMe
     pairings.reduce((sum, pairing) => sum + pairing.weight * part(pairing), 0) / total;
   const held = quantitiesAgainst(said, claimed, pairings);
   const isCounted = held.some(({ relation }) => relation !== null);
+  const read = held.filter((one) => !isUnread(one));
+  const isUncounted = read.length < held.length;
   const relatedness = pairings.length === 0 ? Number(isCounted) : share(({ likeness }) => likeness);
   const rest = share(({ match }) => (match === "alike" || match === "none" ? 0 : 1));
   const isExact = share(({ match }) => (match === "same" || match === "opposite" ? 1 : 0)) > 0.999;
@@ -82,7 +86,7 @@ export function evidenceOf(premise: string, hypothesis: string, meanings: WordMe
     ofAnother ||
     (claimed.restrictions.some((word) => /^(?:all|every|everyone|everybody|each|always)$/.test(word)) &&
       isNarrowerBefore(said, pairings)) ||
-    held.some(({ relation }) => relation !== "within") ||
+    read.some(({ relation }) => relation !== "within") ||
     claimed.restrictions.some((word) => !said.restrictions.includes(word)) ||
     isExcepted(said, pairings) ||
     // "Not longer than" does not say "shorter than".
@@ -90,8 +94,9 @@ export function evidenceOf(premise: string, hypothesis: string, meanings: WordMe
     (!isTurnedRound && isExchanged(claimed, pairings, said));
   const isAgainst = points % 2 === 1;
   const isWhole = !isInterrupted(said, pairings);
-  const entails = !isAgainst && !isOpen && isExact && isWhole && (pairings.length > 0 || held.length > 0);
-  return { relatedness, said: rest, contradicts, entails, isOpen, isMeasured: held.length > 0 };
+  const entails =
+    !isAgainst && !isOpen && !isUncounted && isExact && isWhole && (pairings.length > 0 || held.length > 0);
+  return { relatedness, said: rest, contradicts, entails, isOpen, isMeasured: read.length > 0, isUncounted };
 }
 
 /** How many things stand against the claim: a denial, each opposite, another quantity, another order. */
@@ -243,6 +248,8 @@ interface Held {
    */
   readonly relation: "within" | "apart" | "earlier" | "later" | "open" | "again" | null;
 }
+
+const isUnread = ({ claimed, relation }: Held) => relation === null && claimed.behind !== undefined;
 
 /** What the evidence says of each quantity of the claim; null: nothing. */
 function quantitiesAgainst(said: Sentence, claimed: Sentence, pairings: readonly Pairing[]): Held[] {

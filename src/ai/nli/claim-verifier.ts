@@ -4,7 +4,7 @@
  * loaded (in the inference thread) when its model is first wanted, the default model's at once (`warmUp`).
  *
  *   request ──▶ model, pairs (anchor, statement) ──▶ pieces of the anchors (evidence-windows.ts) ──▶ Models.scorePairs
- *           ──▶ softmax ──▶ weigh-scores.ts ──▶ the piece that decides (weigh-windows.ts) ──▶ verdict.ts
+ *           ──▶ weigh-scores.ts ──▶ the piece that decides (weigh-windows.ts) ──▶ verdict.ts
  */
 import { DbError } from "../../protocol/errors.js";
 import { type Numbers, RUN_ITEMS_MAX } from "../inference-lane.js";
@@ -15,7 +15,7 @@ import { type ClaimModelsFacts, factsOf, factsOfMissing, type LoadableModel as M
 import { findClaimBundles, type InstalledBundle, installedClaimModels, KNOWN_CLAIM_MODELS } from "./claim-models.js";
 import type { PairsRequest, VerifyRequest } from "./claim-requests.js";
 import type { EvidenceWindow } from "./evidence-windows.js";
-import { type NliScores, scoresOf } from "./labels.js";
+import type { NliScores } from "./labels.js";
 import { verdictOf } from "./verdict.js";
 import { weighScores } from "./weigh-scores.js";
 import { decidingWindow, nearestWindows, type WeighedWindow } from "./weigh-windows.js";
@@ -262,8 +262,8 @@ export class ClaimVerifier {
     const weighed: WeighedWindow[] = [];
     while (weighed.length < pairs.length) {
       const first = weighed.length;
-      const scores = await this.run(model, pairs.slice(first, first + turnOf(pairs, first)), asker);
-      for (const [i, own] of scores.entries()) {
+      const logits = await this.run(model, pairs.slice(first, first + turnOf(pairs, first)), asker);
+      for (const [i, own] of logits.entries()) {
         const { window } = windows[first + i]!;
         weighed.push({ window, ...weighScores(pairs[first + i]!, own, judgesByWords, this.meanings) });
       }
@@ -271,7 +271,8 @@ export class ClaimVerifier {
     return weighed;
   }
 
-  private async run(model: Model, pairs: readonly TextPair[], { user, signal }: Asker): Promise<NliScores[]> {
+  /** The model's outputs for each pair. */
+  private async run(model: Model, pairs: readonly TextPair[], { user, signal }: Asker): Promise<Numbers["rows"]> {
     if (model.state === "failed") throw unavailable(model);
     if (model.state === "installed") model.state = "loading";
     let numbers: Numbers;
@@ -286,7 +287,7 @@ export class ClaimVerifier {
     if (numbers.digest !== model.bundle.digest) throw this.fail(model, "it was replaced after the server started");
     model.state = "ready";
     model.loadedDigest = numbers.digest;
-    return numbers.rows.map(scoresOf);
+    return numbers.rows;
   }
 
   private async load(model: Model | null): Promise<void> {

@@ -25,6 +25,9 @@ const INPUTS = /^(input_ids|attention_mask|token_type_ids)$/;
 /** Throws BundleError, also if the graph cannot be run: loading reports that, not the first request. */
 export async function loadCrossEncoder(directory: string, manifest: Manifest, threads: number): Promise<CrossEncoder> {
   const places = labelPlaces(manifest.labels);
+  if (manifest.judged_by_words === true && places.length === NLI_LABELS.length) {
+    throw new BundleError("the manifest has judged_by_words, which needs a model with the label unrelated");
+  }
   const { session, bytes } = await openSession(directory, manifest, threads, INPUTS);
   try {
     const json = readBundleFile(directory, manifest, manifest.tokenizer).toString();
@@ -48,15 +51,20 @@ export class CrossEncoder implements BatchRunner<TextPair> {
   constructor(
     private readonly session: InferenceSession,
     private readonly tokenizer: PairTokenizer,
-    /** Where the outputs have contradiction, entailment and neutral. */
-    private readonly places: readonly [number, number, number],
+    /** Where the outputs have contradiction, entailment, neutral and, if the bundle tells it, unrelated. */
+    private readonly places: readonly number[],
     readonly bytes: number,
   ) {}
 
-  /** The model's outputs (logits) of each pair, those for contradiction, entailment and neutral in this order. */
+  /** How many outputs a pair has: three or four. */
+  get width(): number {
+    return this.places.length;
+  }
+
+  /** The model's outputs (logits) of each pair, in the order of labels.ts. */
   async run(pairs: readonly TextPair[]): Promise<BatchOutput> {
     const encoded = this.tokenizer.encode(pairs);
-    const numbers = new Float32Array(pairs.length * NLI_LABELS.length);
+    const numbers = new Float32Array(pairs.length * this.width);
     for (const run of runsOf(encoded)) await this.encode(run, encoded, numbers);
     return { numbers, tokens: encoded.reduce((sum, { ids }) => sum + ids.length, 0) };
   }
@@ -65,7 +73,7 @@ export class CrossEncoder implements BatchRunner<TextPair> {
     return this.session.release();
   }
 
-  /** Throws BundleError when the model does not give three numbers for a pair. */
+  /** Throws BundleError when the model does not give a number for each label. */
   async tryOut(): Promise<void> {
     let output: BatchOutput;
     try {
@@ -100,7 +108,7 @@ export class CrossEncoder implements BatchRunner<TextPair> {
     };
     const outputs = await session.run(Object.fromEntries(session.inputNames.map((name) => [name, tensors[name]!()])));
     const output = outputs.logits ?? outputs[session.outputNames[0]!]!;
-    const width = places.length;
+    const { width } = this;
     if (output.type !== "float32" || output.size !== run.length * width) {
       throw new BundleError(`the model gives ${output.type} [${output.dims}], not ${width} numbers per pair`);
     }

@@ -1,14 +1,16 @@
 /**
- * Corrects a model's scores of a pair by what the texts have in common (compare-texts.ts, claim-evidence.ts). A model
- * that was trained on captions takes two texts about different things for a contradiction, and is never certain about
- * things that it has not seen. A wrong contradiction does more harm than a missed one, so it needs more evidence than
- * an entailment. Called by claim-verifier.ts; pure but for the meanings.
+ * Makes a verdict's scores from a model's outputs for a pair and from what the texts have in common (compare-texts.ts,
+ * claim-evidence.ts, pair-traits.ts). A model that was trained on captions takes two texts about different things for a
+ * contradiction, and is never certain about things that it has not seen. What it says is weighed by weights that
+ * `bench/quality/fit-claims.ts` fits. Called by claim-verifier.ts; pure but for the meanings.
  */
 import type { TextPair } from "../inference-messages.js";
 import { evidenceOf } from "./claim-evidence.js";
+import { GATE, JUDGED, type Weights } from "./claim-weights.js";
 import { readsAsEnglish } from "./claim-words.js";
 import { compareTexts } from "./compare-texts.js";
-import type { NliScores } from "./labels.js";
+import { type NliScores, scoresOf } from "./labels.js";
+import { type Trait, traitsOf } from "./pair-traits.js";
 import type { WordMeanings } from "./word-meanings.js";
 
 export interface WeighedScores {
@@ -18,47 +20,59 @@ export interface WeighedScores {
 }
 
 const ENTAILED: NliScores = [0, 1, 0];
-const NEUTRAL: NliScores = [0, 0, 1];
 /** Certain but for what words alone do not tell. */
 const OPPOSED: NliScores = [0.95, 0, 0.05];
 const SUPPORTED: NliScores = [0, 0.95, 0.05];
 
-/**
- * Of the hypothesis's words by weight, words that are alike in part: with less, the texts are about different things.
- */
-const RELATED_MIN = 0.25;
-/** As much has to be said before a model's own judgement counts. */
-const SAID_FOR_CONTRADICTION = 0.5;
-const SAID_FOR_ENTAILMENT = 0.5;
-/** What words do not show has to be more certain by the model. */
-const DOUBT = 0.75;
+/** From here up two texts are more likely about different things than not. */
+const UNRELATED_FROM = 0.5;
 
 /**
- * `judgesByWords`: the model's manifest asks for it (`judged_by_words`). Then evidence in the words decides before the
- * model does. Texts that say the same entail each other, and unrelated texts do not contradict, whatever the model.
+ * `logits`: the model's, in the order of labels.ts. `judgesByWords`: the model's manifest asks for it
+ * (`judged_by_words`). Then evidence in the words decides before the model does, and the model is weighed. Texts that
+ * say the same entail each other, and unrelated texts do not contradict, whatever the model.
  */
 export function weighScores(
-  { premise, hypothesis }: TextPair,
-  scores: NliScores,
+  pair: TextPair,
+  logits: ArrayLike<number>,
   judgesByWords: boolean,
   meanings: WordMeanings,
 ): WeighedScores {
+  const { premise, hypothesis } = pair;
   const comparison = compareTexts(premise, hypothesis);
   if (comparison === "same") return { scores: ENTAILED, isRelated: true };
   const evidence = evidenceOf(premise, hypothesis, meanings);
-  const [contradiction, entailment, neutral] = scores;
-  if (evidence.relatedness < RELATED_MIN && readsAsEnglish(premise) && readsAsEnglish(hypothesis)) {
-    return { scores: judgesByWords ? NEUTRAL : [0, entailment, contradiction + neutral], isRelated: false };
+  if (judgesByWords && evidence.contradicts) return { scores: OPPOSED, isRelated: true };
+  if (judgesByWords && evidence.entails) return { scores: SUPPORTED, isRelated: true };
+  const traits = traitsOf(pair, logits, comparison, evidence, meanings);
+  const isEnglish = readsAsEnglish(premise) && readsAsEnglish(hypothesis);
+  if (!judgesByWords) {
+    const scores = scoresOf(logits);
+    const [contradiction, entailment, neutral] = scores;
+    const isRelated = !isEnglish || 1 / (1 + Math.exp(-sumOf(GATE, traits))) < UNRELATED_FROM;
+    return { scores: isRelated ? scores : [0, entailment, contradiction + neutral], isRelated };
   }
-  if (!judgesByWords) return { scores, isRelated: true };
-  if (evidence.contradicts) return { scores: OPPOSED, isRelated: true };
-  if (evidence.entails) return { scores: SUPPORTED, isRelated: true };
+  const [contradiction, entailment, unrelated] = judged(traits);
   // Numbers and dates are read, not guessed.
-  const against =
-    !evidence.isMeasured && evidence.said >= SAID_FOR_CONTRADICTION && comparison !== "distant"
-      ? contradiction * DOUBT
-      : 0;
-  const isFor = evidence.said >= SAID_FOR_ENTAILMENT && !evidence.isOpen && comparison !== "other";
-  const forIt = isFor ? entailment : 0;
-  return { scores: [against, forIt, 1 - against - forIt], isRelated: true };
+  const against = evidence.isMeasured ? 0 : contradiction;
+  const forIt = evidence.isOpen || comparison === "other" ? 0 : entailment;
+  return {
+    scores: [against, forIt, 1 - against - forIt],
+    isRelated: !isEnglish || unrelated < UNRELATED_FROM,
+  };
 }
+
+/** How likely the pair is a contradiction, an entailment, or about different things. */
+function judged(
+  traits: Readonly<Record<Trait, number>>,
+): readonly [contradiction: number, entailment: number, unrelated: number] {
+  const { contradiction, entailment, unrelated } = JUDGED;
+  const sums = [sumOf(contradiction, traits), sumOf(entailment, traits), sumOf(unrelated, traits)];
+  const largest = Math.max(0, ...sums);
+  const powers = sums.map((sum) => Math.exp(sum - largest));
+  const all = powers.reduce((sum, power) => sum + power, Math.exp(-largest));
+  return powers.map((power) => power / all) as unknown as readonly [number, number, number];
+}
+
+const sumOf = ({ constant, weights }: Weights, traits: Readonly<Record<Trait, number>>): number =>
+  Object.entries(weights).reduce((sum, [trait, weight]) => sum + weight * traits[trait as Trait], constant);

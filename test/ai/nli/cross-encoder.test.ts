@@ -77,6 +77,15 @@ t.test("the order and the case of labels are the bundle's own", async (t) => {
   }
 });
 
+t.test("an output that the texts are unrelated stands behind the others", async (t) => {
+  const encoder = await encoderOf(t, { labels: ["unrelated", "neutral", "contradiction", "entailment"] });
+  t.equal(encoder.width, 4);
+  const pair = PAIRS[2]!;
+  const { numbers } = await encoder.run([pair]);
+  close(t, scoresOf(numbers), expectedScores(pair.premise, pair.hypothesis), "the three labels");
+  t.equal(numbers[3], 0, "the graph gives 0 for what is no label of claims");
+});
+
 t.test("pairs that share a run get what they get alone", async (t) => {
   const encoder = await encoderOf(t);
   const many = Array.from({ length: 100 }, (_, i) => ({
@@ -108,6 +117,11 @@ t.test("a window that is larger than 512 is one of 512", async (t) => {
 const broken: readonly (readonly [string, ClaimBundleOptions, RegExp])[] = [
   ["without labels", { edit: ({ labels: _, ...rest }) => rest }, /has no labels/],
   ["with other labels", { edit: (m) => ({ ...m, labels: ["LABEL_0", "LABEL_1", "LABEL_2"] }) }, /label_0, label_1/],
+  [
+    "that is judged by words and does not tell what is unrelated",
+    { edit: (m) => ({ ...m, judged_by_words: true }) },
+    /judged_by_words, which needs a model with the label unrelated/,
+  ],
   ["with two labels", { labels: ["entailment", "not_entailment"] }, /entailment, not_entailment/],
   [
     "whose graph gives another number of outputs",

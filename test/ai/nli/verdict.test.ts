@@ -88,6 +88,11 @@ t.test("softmax in double precision", async (t) => {
 t.test("labels are found whatever their order and case", async (t) => {
   t.same(labelPlaces(["contradiction", "entailment", "neutral"]), [0, 1, 2]);
   t.same(labelPlaces(["Neutral", "CONTRADICTION", "entailment"]), [1, 2, 0]);
+  t.same(
+    labelPlaces(["Unrelated", "neutral", "contradiction", "entailment"]),
+    [2, 3, 1, 0],
+    "one that tells that, too",
+  );
   for (const labels of [
     undefined,
     [],
@@ -97,5 +102,6 @@ t.test("labels are found whatever their order and case", async (t) => {
   ]) {
     t.throws(() => labelPlaces(labels), { name: "BundleError", message: /contradiction, entailment, neutral/ });
   }
+  t.throws(() => labelPlaces(["contradiction", "entailment", "unrelated"]), { name: "BundleError" });
   t.throws(() => labelPlaces(["contradiction", "entailment", "neutral", "other"]), { name: "BundleError" });
 });
