@@ -5,10 +5,11 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ClusterCheckOptions, checkCluster } from "./cluster/cluster-check.js";
-import { ClusterMap, type ClusterView, type Draining, readClusterUrl } from "./cluster/cluster-map.js";
+import { ClusterMap, type ClusterView, type Draining, type FoundMeta, readClusterUrl } from "./cluster/cluster-map.js";
 import { EtcdLogService } from "./cluster/etcd-log-service.js";
 import { readEtcdTls } from "./cluster/etcd-tls.js";
 import { TTL_MS } from "./cluster/lease.js";
+import { commonFormat, mixOf } from "./cluster/releases.js";
 import { ConfigError } from "./config/config-error.js";
 import { lockDataDirectory } from "./config/data-lock.js";
 import { openSecret, sealForNodes } from "./config/sealed-secret.js";
@@ -87,10 +88,13 @@ function stateOf(draining: Draining | undefined): string {
 export function clusterStatus(config: Config): Promise<string> {
   return withMap(config, async (map) => {
     const { owners, members, draining, wants, durable, copySets } = await map.view();
+    const { meta } = await metaOf(map, config.cluster.url);
+    const releases = (await map.releases()).nodes;
     const nodes = [...members].map(([node, { address, isFenced }]) => {
       const owned = [...owners].filter(([, owner]) => owner.node === node).map(([partition]) => partition);
       const state = isFenced ? "down" : stateOf(draining.get(node));
-      return `${node}\t${state}\t${address ?? ""}\towns ${owned.length === 0 ? "nothing" : owned.join(", ")}`;
+      const release = releases.get(node)?.release ?? "";
+      return `${node}\t${state}\t${address ?? ""}\t${release}\towns ${owned.length === 0 ? "nothing" : owned.join(", ")}`;
     });
     const partitions = [...owners].map(([partition, { node, epoch }]) => {
       const reports = durable.get(partition) ?? new Map<string, number>();
@@ -99,9 +103,8 @@ export function clusterStatus(config: Config): Promise<string> {
       const wished = wants.get(partition);
       return `${partition}\t${node}\tepoch ${epoch}\tcopies: ${copies.join(", ")}${wished === undefined ? "" : `\twanted: ${wished}`}`;
     });
-    return ["node\tstate\taddress\tpartitions", ...nodes, "", "partition\towner\tepoch\tcopies", ...partitions].join(
-      "\n",
-    );
+    const heads = ["node\tstate\taddress\trelease\tpartitions", "partition\towner\tepoch\tcopies"];
+    return [heads[0], ...nodes, "", heads[1], ...partitions, "", `data format\t${meta.format}`].join("\n");
   });
 }
 
@@ -112,8 +115,7 @@ export function checkCopies(
 ): Promise<{ readonly text: string; readonly isSound: boolean }> {
   return withMap(config, async (map) => {
     const { url, node, copies } = config.cluster;
-    const meta = await map.meta();
-    if (meta === null) throw new ConfigError([`there is no cluster ${url}: make it with tessera cluster init`]);
+    const { meta } = await metaOf(map, url);
     const { endpoints, name } = readClusterUrl(url);
     const service = new EtcdLogService({ endpoints, tls: readEtcdTls(config.cluster), installation: name });
     try {
@@ -127,7 +129,9 @@ export function checkCopies(
       problems.unshift(...refused);
       const compared = local === null ? "" : `, ${found.compared} of them compared with the disk of ${node}`;
       const sum = `${problems.length === 0 ? "no" : problems.length} problems; ${partitions} partitions`;
-      const lines = [...warnings.map((warning) => `note: ${warning}`), ...problems];
+      const mixed = mixOf((await map.releases()).nodes);
+      const notes = mixed === null ? warnings : [...warnings, mixed];
+      const lines = [...notes.map((note) => `note: ${note}`), ...problems];
       return {
         text: [...lines, `${sum}, ${found.commits} commits in etcd${compared}`].join("\n"),
         isSound: problems.length === 0,
@@ -142,6 +146,37 @@ function localCopies({ data, cluster }: Config, installation: string): ClusterCh
   if (readInstallation(data.dir)?.id !== installation)
     throw new ConfigError([`${data.dir} is no data directory of this cluster: leave --node out, or name its data.dir`]);
   return { node: cluster.node, logOf: (partition) => join(partitionDirectory(data.dir, partition), "log") };
+}
+
+async function metaOf(map: ClusterMap, url: string): Promise<FoundMeta> {
+  const found = await map.meta();
+  if (found === null) throw new ConfigError([`there is no cluster ${url}: make it with tessera cluster init`]);
+  return found;
+}
+
+/** All nodes have been upgraded: they may write what older releases cannot read. */
+export function finalizeUpgrade(config: Config): Promise<string> {
+  return withMap(config, async (map) => {
+    for (;;) {
+      const found = await metaOf(map, config.cluster.url);
+      const { nodes, revision } = await map.releases();
+      const silent = [...(await map.view()).members.keys()].filter((node) => !nodes.has(node));
+      if (silent.length > 0 || nodes.size === 0)
+        throw new ConfigError([
+          `it is not known which release these nodes have: ${silent.join(", ") || "there are none yet"}; start them, or remove them`,
+        ]);
+      const { format, limitedBy } = commonFormat(nodes);
+      if (format <= found.meta.format) {
+        const mixed = mixOf(nodes);
+        if (mixed === null) return `there is nothing to do: the data has format ${format}, the newest of this release`;
+        throw new ConfigError([
+          `${limitedBy.join(", ")} cannot read a newer format than ${found.meta.format}: upgrade these nodes first, or remove them`,
+        ]);
+      }
+      if (!(await map.finalize(found, format, revision))) continue;
+      return `the data has format ${format} now, so older releases cannot join any more; each node writes it from its next start on`;
+    }
+  });
 }
 
 export function drainNode(config: Config, node: string, isOver: boolean): Promise<string> {
@@ -161,7 +196,8 @@ export function removeNode(config: Config, node: string, silentMs = TTL_MS): Pro
     const before = await map.view();
     const revision = before.members.get(node)?.revision;
     const reported = reportsOf(before, node);
-    if (revision === undefined && reported.size === 0)
+    const isKnown = revision !== undefined || (await map.releases()).nodes.has(node);
+    if (!isKnown && reported.size === 0)
       throw new ConfigError([`there is no node ${node}: ${[...before.members.keys()].join(", ")}`]);
     await sleep(silentMs);
     const { members, durable } = await map.view();
@@ -189,13 +225,11 @@ export function handOver(config: Config, partition: string, node: string | null,
   if ((node === null) !== isOver)
     throw new ConfigError(["name the node that shall own the partition, or say --over without a node"]);
   return withMap(config, async (map) => {
-    const meta = await map.meta();
+    const { meta } = await metaOf(map, config.cluster.url);
     const { members } = await map.view();
     const number = Number(partition);
-    if (meta === null || !Number.isSafeInteger(number) || number < 0 || number >= meta.partitions)
-      throw new ConfigError([
-        `there is no partition ${partition}: they are numbered 0 to ${(meta?.partitions ?? 1) - 1}`,
-      ]);
+    if (!Number.isSafeInteger(number) || number < 0 || number >= meta.partitions)
+      throw new ConfigError([`there is no partition ${partition}: they are numbered 0 to ${meta.partitions - 1}`]);
     if (node === null) {
       await map.want(number, null);
       return `partition ${partition} goes wherever its turn is`;

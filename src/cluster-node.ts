@@ -10,22 +10,24 @@ import { onceEtcdAnswers } from "./cluster/await-etcd.js";
 import { checkFolder } from "./cluster/check-folder.js";
 import { CheckpointServer } from "./cluster/checkpoint-server.js";
 import type { CheckpointLine, CheckpointThreadSettings } from "./cluster/checkpoint-thread.js";
-import { ClusterMap, type ClusterMeta, readClusterUrl } from "./cluster/cluster-map.js";
+import { ClusterMap, readClusterUrl } from "./cluster/cluster-map.js";
 import { ClusterRoutes } from "./cluster/cluster-routes.js";
 import { readEtcdTls } from "./cluster/etcd-tls.js";
 import { LeaseMemory, newLeaseMemory } from "./cluster/lease-memory.js";
 import { listenToPeers, peerKey } from "./cluster/peer-link.js";
+import { OWN_RELEASE, refusalOf } from "./cluster/releases.js";
 import { checkpointKey } from "./cluster/stored-checkpoint.js";
 import { ToldRoom } from "./cluster/told-room.js";
 import { ConfigError } from "./config/config-error.js";
 import { adoptSecret, DataDirectoryError } from "./config/data-lock.js";
 import { openSecret, secretFile, unsealFromNodes } from "./config/sealed-secret.js";
+import { upgradeAtStart } from "./config/upgrade-at-start.js";
 import type { PartitionRoutes } from "./gateway/partition-routes.js";
 import type { Config } from "./protocol/config.js";
 import type { CheckpointPlace, ClusterSettings } from "./protocol/messages.js";
 import { threadEntry } from "./protocol/places.js";
-import { FORMAT_VERSION } from "./storage/format.js";
-import { joinInstallation } from "./storage/installation.js";
+import { formatOf } from "./storage/format-upgrade.js";
+import { type Installation, joinInstallation } from "./storage/installation.js";
 
 export interface ClusterNode {
   readonly routes: PartitionRoutes;
@@ -54,25 +56,16 @@ export interface JoinedData {
 /**
  * The data directory, which is locked, becomes one of the cluster's, unless it is. Throws what the operator has to do.
  */
-export async function joinCluster(config: Config, warn: (message: string) => void): Promise<JoinedData> {
+export async function joinCluster(config: Config, logger: Logger): Promise<JoinedData> {
+  const warn = (message: string): void => logger.warn(message);
   checkSettings(config);
-  const { meta, id: cluster } = await onceEtcdAnswers(() => readMeta(config.cluster, warn), warn);
+  const { cluster, shared, ...joined } = await onceEtcdAnswers(() => enterCluster(config, warn), warn);
   const { dir } = config.data;
-  const shared = unsealFromNodes(meta.sealed, config.secrets);
-  if (shared === null) {
-    throw new DataDirectoryError(
-      `The key file ${config.secrets.keyFile} does not open the cluster's secret: copy the key file of the node that made the cluster.`,
-    );
-  }
-  if (meta.format !== FORMAT_VERSION) {
-    throw new DataDirectoryError(
-      `The cluster has format ${meta.format} and this program ${FORMAT_VERSION}: use the same release on all nodes.`,
-    );
-  }
-  const { id, partitions } = joinInstallation(dir, meta.installation, meta.partitions);
+  if (formatOf(dir) !== null) await upgradeAtStart(config.data, joined.format, logger);
+  const { id, partitions } = joinInstallation(dir, joined);
   if (secretFile(dir) === null) adoptSecret(dir, shared);
   const secret = openSecret(dir, config.secrets, warn);
-  if (!Buffer.from(secret).equals(shared))
+  if (!shared.equals(secret))
     throw new DataDirectoryError(`${dir} has another secret than the cluster: begin with an empty data directory.`);
   return { secret, id, cluster, partitions };
 }
@@ -90,24 +83,41 @@ function checkSettings({ cluster, secrets }: Config): void {
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-async function readMeta(
-  cluster: Config["cluster"],
+/** Before the node says that it is there, it says what its program can do. */
+async function enterCluster(
+  { cluster, secrets }: Config,
   warn: (message: string) => void,
-): Promise<{ readonly meta: ClusterMeta; readonly id: string }> {
-  const { url } = cluster;
+): Promise<Pick<Installation, "id" | "partitions" | "format"> & { readonly cluster: string; readonly shared: Buffer }> {
+  const { url, node } = cluster;
   const { endpoints, name } = readClusterUrl(url);
   const map = new ClusterMap(endpoints, name, readEtcdTls(cluster));
   try {
     const { refused, warnings } = await map.examine();
     for (const warning of warnings) warn(warning);
     if (refused.length > 0) throw new DataDirectoryError(`${refused.join(". ")}.`);
-    const meta = await map.meta();
-    if (meta !== null) return { meta, id: await map.id() };
+    for (;;) {
+      const found = await map.meta();
+      if (found === null)
+        throw new DataDirectoryError(
+          `There is no cluster ${url} yet: make it with \`tessera cluster init\` on the first node.`,
+        );
+      const { installation, partitions, format, sealed } = found.meta;
+      const shared = sharedSecret(sealed, secrets);
+      const refusal = refusalOf(node, format, (await map.releases()).nodes);
+      if (refusal !== null) throw new DataDirectoryError(refusal);
+      if (await map.announce(node, OWN_RELEASE, found))
+        return { id: installation, partitions, format, shared, cluster: await map.id() };
+    }
   } finally {
     map.close();
   }
+}
+
+function sharedSecret(sealed: string, secrets: Config["secrets"]): Buffer {
+  const shared = unsealFromNodes(sealed, secrets);
+  if (shared !== null) return Buffer.from(shared);
   throw new DataDirectoryError(
-    `There is no cluster ${url} yet: make it with \`tessera cluster init\` on the first node.`,
+    `The key file ${secrets.keyFile} does not open the cluster's secret: copy the key file of the node that made the cluster.`,
   );
 }
 

@@ -5,6 +5,7 @@
 import type { Worker } from "node:worker_threads";
 import { Command, Option } from "commander";
 import { startActorThread } from "./actor-thread.js";
+import { ConfigError } from "./config/config-error.js";
 import { configAsJson, describeConfig } from "./config/describe-config.js";
 import { loadConfig, loadConfigWithSources } from "./config/load-config.js";
 import type { UpgradeOrder } from "./config/run-upgrade.js";
@@ -125,7 +126,12 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
     .option(...jsonOption)
     .action((options: { config?: string } & UpgradeOrder & JsonOption) =>
       run(async () => {
-        const { dir, upgrade } = loadConfig({ ...fileOf(options), env: process.env }).data;
+        const { data, cluster } = loadConfig({ ...fileOf(options), env: process.env });
+        const { dir, upgrade } = data;
+        if (cluster.url !== "" && !options.check && !options.commit)
+          throw new ConfigError([
+            "the data of a node are upgraded when it starts, as far as `tessera cluster finalize` allows",
+          ]);
         const { runUpgrade } = await import("./config/run-upgrade.js");
         const outcome = await runUpgrade(dir, upgrade !== "in_place", options);
         tell(options, outcome, outcome.message);
@@ -210,6 +216,9 @@ function addClusterCommands(program: Command, configOption: readonly [string, st
         if (!isSound) process.exitCode = 1;
       }),
     );
+  add("finalize", "end an upgrade of all nodes: from now on they may write what older releases cannot read").action(
+    (options: ClusterOptions) => tell(({ finalizeUpgrade }) => finalizeUpgrade(clusterConfig(options))),
+  );
   add("drain <node>", "have the node give its partitions to others, before it is stopped")
     .option("--over", "it may own partitions again")
     .action((node: string, options: ClusterOptions & { over?: boolean }) =>

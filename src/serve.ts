@@ -10,6 +10,7 @@ import { BUNDLED_MODELS, modelRoots } from "./ai/models-options.js";
 import { findClaimBundles } from "./ai/nli/claim-models.js";
 import { lockDataDirectory } from "./config/data-lock.js";
 import { openSecret } from "./config/sealed-secret.js";
+import { upgradeAtStart } from "./config/upgrade-at-start.js";
 import type { ActorWatch } from "./gateway/actor-life.js";
 import type { Door } from "./gateway/door.js";
 import { startInferenceThread } from "./inference-thread.js";
@@ -20,24 +21,17 @@ import { RecentLines } from "./protocol/thread-diagnosis.js";
 import { VERSION } from "./protocol/version.js";
 import { DiskReserve, makeRoomToStart } from "./storage/disk-reserve.js";
 import { FORMAT_VERSION } from "./storage/format.js";
-import { formatOf, upgradeDataDirectory } from "./storage/format-upgrade.js";
-import { addPartitions, type Installation, InstallationError } from "./storage/installation.js";
+import { formatOf } from "./storage/format-upgrade.js";
+import { addPartitions, type Installation } from "./storage/installation.js";
 
 /** Starts the thread of an actor, which waits for its settings. */
 type StartThread = (actor: number) => Worker;
 
 /** Brings the data directory up to date and gives it as many partitions as there will be actors, if it has not more. */
 async function prepareData(config: Config, logger: Logger): Promise<Installation> {
-  const { dir, upgrade } = config.data;
-  const found = formatOf(dir);
-  if (upgrade === "refuse" && found !== null && found.oldest < FORMAT_VERSION) {
-    throw new InstallationError(
-      `${dir} has format ${found.oldest} of an older release and data.upgrade is "refuse": run \`tessera upgrade\` first.`,
-    );
-  }
-  if (found === null) console.log(`data directory: ${resolve(dir)} (new)`);
-  const log = (message: string, fields: object): void => logger.info(fields, message);
-  const installation = await upgradeDataDirectory(dir, { keepsCopy: upgrade === "keep_copy", log });
+  const { dir } = config.data;
+  if (formatOf(dir) === null) console.log(`data directory: ${resolve(dir)} (new)`);
+  const installation = await upgradeAtStart(config.data, FORMAT_VERSION, logger);
   return addPartitions(dir, installation, config.actors.count);
 }
 
@@ -82,8 +76,7 @@ export async function serve(
   const actors = config.actors.count;
   // Loaded in clusters only.
   const cluster = config.cluster.url === "" ? null : await import("./cluster-node.js");
-  const warn = (message: string): void => logger.warn(message);
-  const joined = cluster === null ? null : await cluster.joinCluster(config, warn);
+  const joined = cluster === null ? null : await cluster.joinCluster(config, logger);
   const { secret, id: installation, partitions } = joined ?? (await openData(config, logger));
   const node = cluster === null || joined === null ? null : await cluster.startNode(config, joined, logger);
   const claimBundles = findClaimBundles(modelRoots(config));

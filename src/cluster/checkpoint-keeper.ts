@@ -9,6 +9,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
 import { copyEngine } from "../storage/engine-copy.js";
+import { FORMAT_VERSION, readShardFormat } from "../storage/format.js";
 import { partitionDirectory } from "../storage/partition-directory.js";
 import { appliedBy } from "../storage/recovery.js";
 import { RocksEngine } from "../storage/rocksdb-engine.js";
@@ -125,6 +126,7 @@ export class CheckpointKeeper {
       const write = {
         ...name,
         ...{ store, key, sequence, signal, from, partBytes },
+        format: readShardFormat(partitionDirectory(dataDirectory, partition))?.format ?? FORMAT_VERSION,
         scratch: join(this.scratch, "part"),
       };
       const bytes = await writeCheckpoint(write);

@@ -8,21 +8,39 @@ import type { EtcdTls } from "../protocol/messages.js";
 import type { KeyValue, RangeResponse, ResponseOp } from "./etcd_pb.js";
 import { EtcdClient } from "./etcd-client.js";
 import { type EtcdFindings, judgeEtcd } from "./etcd-health.js";
-import { checkpointOf, copySetOf, deletion, isAt, ownerOf, put, text } from "./etcd-log-service.js";
+import {
+  checkpointOf,
+  copySetOf,
+  deletion,
+  type EtcdCompare,
+  isAt,
+  isUnchangedSince,
+  ownerOf,
+  put,
+  text,
+} from "./etcd-log-service.js";
 import { EtcdWatch } from "./etcd-watch.js";
 import type { CopySet, Member, MemberState, Owner, Revision, StoredCheckpoint } from "./log-service.js";
+import type { NodeRelease } from "./releases.js";
 import { WatchedFolder, WatchedReports } from "./watched-folder.js";
 
-/** Written once, by `tessera cluster init`. */
+/** Written by `tessera cluster init`; `tessera cluster finalize` raises the format. */
 export interface ClusterMeta {
   /** The cluster's own, made up at random; absent: an earlier release made the cluster. */
   readonly id?: string;
   /** The id in the file INSTALLATION of each node. */
   readonly installation: string;
+  /** Of the data: no node writes a newer one (releases.ts). */
   readonly format: number;
   readonly partitions: number;
   /** The secret that all nodes share, sealed with the key of their key files. */
   readonly sealed: string;
+}
+
+/** As it was at a revision of etcd's. */
+export interface FoundMeta {
+  readonly meta: ClusterMeta;
+  readonly revision: Revision;
 }
 
 /** By an operator's order, because the node is about to end, or because its disk is full. */
@@ -53,14 +71,6 @@ export interface MapChanges {
 
 export function keepsCopy({ copySets }: Pick<ClusterView, "copySets">, node: string, partition: number): boolean {
   return copySets.get(partition)?.nodes.includes(node) ?? true;
-}
-
-/** As GET /admin/cluster tells them. */
-export function describeNodes({ members, draining }: ClusterView): readonly object[] {
-  return [...members].map(([node, { address, isFenced }]) => {
-    const why = draining.get(node) ?? null;
-    return { node, address: address ?? null, fenced: isFenced, draining: why !== null, draining_because: why };
-  });
 }
 
 export class ClusterMap {
@@ -94,22 +104,55 @@ export class ClusterMap {
   }
 
   /** Null: `tessera cluster init` has not been run. */
-  async meta(): Promise<ClusterMeta | null> {
-    const { kvs } = await this.client.range({ key: this.key("meta") });
-    return kvs[0] === undefined ? null : (JSON.parse(text(kvs[0].value)) as ClusterMeta);
+  async meta(): Promise<FoundMeta | null> {
+    const [found] = (await this.client.range({ key: this.key("meta") })).kvs;
+    if (found === undefined) return null;
+    return { meta: JSON.parse(text(found.value)) as ClusterMeta, revision: Number(found.modRevision) };
   }
 
   /** The cluster's own id. One that an earlier release has made gets it now. Throws not_found. */
   async id(): Promise<string> {
-    const key = this.key("meta");
     for (;;) {
-      const [found] = (await this.client.range({ key })).kvs;
-      if (found === undefined) throw new DbError("not_found", "There is no cluster of that name.");
-      const meta = JSON.parse(text(found.value)) as ClusterMeta;
-      if (meta.id !== undefined) return meta.id;
-      const success = [put(key, JSON.stringify({ ...meta, id: randomUUID() }))];
-      await this.client.txn({ compare: [isAt(key, Number(found.modRevision))], success });
+      const found = await this.meta();
+      if (found === null) throw new DbError("not_found", "There is no cluster of that name.");
+      if (found.meta.id !== undefined) return found.meta.id;
+      await this.replaceMeta(found, { id: randomUUID() });
     }
+  }
+
+  /** What nodes have said of their programs, whether they are up or not, and when that was so. */
+  async releases(): Promise<{ readonly nodes: ReadonlyMap<string, NodeRelease>; readonly revision: Revision }> {
+    const { header, kvs } = await this.client.range(this.allReleases());
+    const start = this.key("release/").length;
+    const nodes = new Map(
+      kvs.map(({ key, value }) => [text(key.subarray(start)), JSON.parse(text(value)) as NodeRelease]),
+    );
+    return { nodes, revision: Number(header!.revision) };
+  }
+
+  /** The node's program, before it joins. False: the cluster is not the one that was found any more. */
+  async announce(node: string, release: NodeRelease, { revision }: FoundMeta): Promise<boolean> {
+    const success = [put(this.key(`release/${node}`), JSON.stringify(release))];
+    return (await this.client.txn({ compare: [isAt(this.key("meta"), revision)], success })).succeeded;
+  }
+
+  /** False: the cluster has changed, or a node has said something since that revision. */
+  finalize(found: FoundMeta, format: number, revision: Revision): Promise<boolean> {
+    return this.replaceMeta(found, { format }, [isUnchangedSince(this.allReleases(), revision)]);
+  }
+
+  private allReleases(): { readonly key: Buffer; readonly rangeEnd: Buffer } {
+    return { key: this.key("release/"), rangeEnd: this.key("release0") };
+  }
+
+  private async replaceMeta(
+    { meta, revision }: FoundMeta,
+    changes: Partial<ClusterMeta>,
+    also: readonly EtcdCompare[] = [],
+  ): Promise<boolean> {
+    const key = this.key("meta");
+    const success = [put(key, JSON.stringify({ ...meta, ...changes }))];
+    return (await this.client.txn({ compare: [isAt(key, revision), ...also], success })).succeeded;
   }
 
   /** False: the cluster is there already. `node` has the partitions up to these sequences. */
@@ -212,7 +255,7 @@ export class ClusterMap {
    */
   async remove(node: string, revision: number, reported: ReadonlyMap<number, number>): Promise<boolean> {
     const at = (partition: number): Buffer => this.key(`at/${partition}/${node}`);
-    const names = [`node/${node}`, `drain/${node}`, `leave/${node}`, `full/${node}`];
+    const names = ["node", "drain", "leave", "full", "release"].map((kind) => `${kind}/${node}`);
     const gone = [...names.map((name) => this.key(name)), ...[...reported.keys()].map(at)];
     // etcd takes 128 operations in a transaction. What is left of a removal that was cut short is removed by the next.
     const [first, ...rest] = inGroups(gone, OPERATIONS_MAX);

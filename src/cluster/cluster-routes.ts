@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TLSSocket } from "node:tls";
 import { ActorLink, type IdentityQuestion, type Judge, type Loss } from "../gateway/actor-link.js";
-import type { LocalActors, PartitionRoutes, StatementCancel } from "../gateway/partition-routes.js";
+import type { ChargeForwarded, LocalActors, PartitionRoutes, StatementCancel } from "../gateway/partition-routes.js";
 import type { AuditKept } from "../protocol/audit.js";
 import type { BoltRoutes } from "../protocol/bolt/bolt-routes.js";
 import { DbError } from "../protocol/errors.js";
@@ -23,7 +23,8 @@ import {
 } from "./cache-leases.js";
 import { isCheckpointRequest } from "./checkpoint-messages.js";
 import type { CheckpointServer } from "./checkpoint-server.js";
-import { type ClusterMap, type ClusterView, describeNodes, keepsCopy } from "./cluster-map.js";
+import { type ClusterMap, type ClusterView, keepsCopy } from "./cluster-map.js";
+import { describeCluster } from "./describe-cluster.js";
 import { FrameRelay, type LostReply, type RelayHost } from "./frame-relay.js";
 import type { LeaseMemory } from "./lease-memory.js";
 import { type LookPeriods, LookTimes } from "./look-times.js";
@@ -32,7 +33,7 @@ import { connectPeer, type PartitionPort, PeerConnection, remotePort } from "./p
 export interface ClusterRoutesOptions {
   readonly node: string;
   readonly partitions: number;
-  readonly map: Pick<ClusterMap, "view" | "changes">;
+  readonly map: Pick<ClusterMap, "view" | "changes" | "meta" | "releases">;
   readonly lease: LeaseMemory;
   /** Of the peer link. */
   readonly key: Buffer;
@@ -110,6 +111,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   private readonly borrowed: BorrowedCacheLease;
   private actors!: LocalActors;
   private cancel: (wanted: StatementCancel) => void = () => undefined;
+  charge: ChargeForwarded = () => null;
   private view: ClusterView | null = null;
   private readonly times: LookTimes;
   private readonly unknown = new Map<number, (() => void)[]>();
@@ -214,6 +216,10 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
 
   onCancel(cancel: (wanted: StatementCancel) => void): void {
     this.cancel = cancel;
+  }
+
+  onForwarded(charge: ChargeForwarded): void {
+    this.charge = charge;
   }
 
   /**
@@ -456,28 +462,9 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   }
 
   async describe(): Promise<object> {
-    const view = await this.options.map.view();
-    const { node, lease } = this.options;
-    return {
-      enabled: true,
-      node,
-      lease_left_ms: Math.round(lease.leftMs),
-      nodes: describeNodes(view),
-      partitions: Array.from({ length: this.options.partitions }, (_, partition) => {
-        const owner = view.owners.get(partition);
-        return {
-          ...{
-            partition,
-            owner: owner?.node ?? null,
-            epoch: owner?.epoch ?? 0,
-            wanted: view.wants.get(partition) ?? null,
-            kept_by: view.copySets.get(partition)?.nodes ?? null,
-            checkpoint: view.checkpoints.get(partition)?.sequence ?? null,
-          },
-          durable: Object.fromEntries(view.durable.get(partition) ?? []),
-        };
-      }),
-    };
+    const { node, lease, map, partitions } = this.options;
+    const state = await describeCluster(map, partitions);
+    return { enabled: true, node, lease_left_ms: Math.round(lease.leftMs), ...state };
   }
 }
 

@@ -37,10 +37,10 @@ const deletedOf = (directory: string): string => `${directory}.old`;
 export async function prepareReplacement(directory: string): Promise<Replacement> {
   const aside = asideOf(directory);
   await rm(aside, { recursive: true, force: true });
-  const { installation, partition } = readShardFormat(directory) ?? {};
+  const { installation, partition, format } = readShardFormat(directory) ?? {};
   const isKnown = installation !== undefined && partition !== undefined;
   const identity: ShardIdentity | null = isKnown ? { installation, partition } : null;
-  await makeShardDirectory(aside, identity);
+  await makeShardDirectory(aside, identity, format);
   await mkdir(join(aside, OLD));
   return {
     directory: aside,

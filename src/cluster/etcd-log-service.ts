@@ -47,7 +47,7 @@ export interface EtcdLogServiceOptions extends EtcdClientOptions {
   readonly installation: string;
 }
 
-type Compare = MessageInitShape<typeof CompareSchema>;
+export type EtcdCompare = MessageInitShape<typeof CompareSchema>;
 export type EtcdOperation = MessageInitShape<typeof RequestOpSchema>;
 
 export class EtcdLogService implements LogService {
@@ -223,7 +223,7 @@ export class EtcdLogService implements LogService {
   }
 
   /** A transaction of a few small writes; no room is an outage for these. */
-  private async write(request: { compare: Compare[]; success: EtcdOperation[] }): Promise<TxnResponse> {
+  private async write(request: { compare: EtcdCompare[]; success: EtcdOperation[] }): Promise<TxnResponse> {
     try {
       return await this.client.txn(request);
     } catch (error) {
@@ -295,7 +295,7 @@ export function endOf(prefix: Buffer): Buffer {
   return end;
 }
 
-export function isAt(key: Buffer, revision: Revision): Compare {
+export function isAt(key: Buffer, revision: Revision): EtcdCompare {
   return {
     result: Compare_CompareResult.EQUAL,
     target: Compare_CompareTarget.MOD,
@@ -304,8 +304,16 @@ export function isAt(key: Buffer, revision: Revision): Compare {
   };
 }
 
+/** Nothing has been written in the range since that revision, except deletions. */
+export function isUnchangedSince(
+  { key, rangeEnd }: { key: Buffer; rangeEnd: Buffer },
+  revision: Revision,
+): EtcdCompare {
+  return { ...isAt(key, revision + 1), result: Compare_CompareResult.LESS, rangeEnd };
+}
+
 /** Nothing is at the key, or between it and the end. */
-function isFreeFrom(key: Buffer, end: Buffer): Compare {
+function isFreeFrom(key: Buffer, end: Buffer): EtcdCompare {
   return { ...isAt(key, 0), rangeEnd: end };
 }
 

@@ -10,6 +10,7 @@
 import type { ActorLink, IdentityAnswer, Loss, PendingReply } from "../gateway/actor-link.js";
 import type { LiveSubscriber } from "../gateway/live-channels.js";
 import { BODY_LEFT_BEHIND } from "../gateway/partition-load.js";
+import type { ChargeForwarded } from "../gateway/partition-routes.js";
 import { type Repeatable, repeatableBy } from "../gateway/repeatable.js";
 import type { SentFrames } from "../gateway/sent-frames.js";
 import type { Endpoint } from "../protocol/endpoint.js";
@@ -29,6 +30,7 @@ import {
   TAKEN_CODE,
 } from "../protocol/frames.js";
 import type { FromActor, ToActor } from "../protocol/messages.js";
+import { VERSION } from "../protocol/version.js";
 import { isCarried } from "./peer-link.js";
 
 /** To where the requests came from. */
@@ -48,6 +50,8 @@ export interface LostReply {
 export interface RelayHost {
   /** Null: the partition is not served here. */
   servedBy(partition: number): ActorLink | null;
+  /** Counts a request in its tenant's limit. */
+  readonly charge: ChargeForwarded;
   /** Calls back when the partition is served here, or is certainly not this node's. */
   whenKnown(partition: number, then: () => void): void;
 }
@@ -147,8 +151,18 @@ export class FrameRelay {
     }
     const link = this.host.servedBy(partition);
     const endpoint = BY_CODE.get(frame.code);
-    if (link === null || endpoint === undefined) {
+    if (link === null) {
       this.sendBack(partition, frame);
+      return;
+    }
+    if (endpoint === undefined) {
+      this.lose(partition, frame.id, NOT_HERE);
+      return;
+    }
+    // Whoever speaks another protocol is made to wait at the entry, not refused.
+    const refusal = endpoint.method === "WIRE" ? null : this.host.charge(frame);
+    if (refusal !== null) {
+      this.lose(partition, frame.id, refusal);
       return;
     }
     this.noteSession(partition, frame);
@@ -245,6 +259,12 @@ export class FrameRelay {
 }
 
 const NOTHING = new Uint8Array(0);
+/** The origin has a newer release. */
+const NOT_HERE: Loss = {
+  code: "not_supported",
+  message: `The node that serves the tenant's data runs release ${VERSION}, which cannot do this. Try again when all nodes of the cluster have been upgraded.`,
+  retryAfterSeconds: 0,
+};
 /** What the body of a session's request begins with (protocol/endpoints/postgres.ts). */
 const SESSION_NUMBER_BYTES = 4;
 /** Until the deadline of a session's end, for which nobody waits. */

@@ -5,7 +5,7 @@
  *
  * A message is u32 length (of what follows) · u8 kind · u32 partition · bytes; all numbers little endian. The bytes are
  * frames (protocol/frames.ts), or a control message by v8.serialize. Deadlines of requests travel as what is left of
- * them.
+ * them. Who has connected sends a hello first (peer-hello.ts).
  */
 import { hkdfSync } from "node:crypto";
 import { connect, createServer, type Server, type TLSSocket } from "node:tls";
@@ -14,6 +14,7 @@ import type { ActorPort } from "../gateway/actor-link.js";
 import { DbError } from "../protocol/errors.js";
 import { shiftDeadlines } from "../protocol/frames.js";
 import type { ToActor } from "../protocol/messages.js";
+import { codesOf, type EndpointCodes, OWN_HELLO, type PeerHello, translate } from "./peer-hello.js";
 
 /**
  * Control messages for the partition's actor besides questions for identities: a move or restore may outlast its owner.
@@ -52,6 +53,8 @@ export class PeerConnection {
   private bytes = 0;
   private wanted = HEAD_BYTES;
   private isClosed = false;
+  /** Of endpoints in frames that arrive. */
+  private codes: EndpointCodes = null;
 
   constructor(
     private readonly socket: TLSSocket,
@@ -129,11 +132,19 @@ export class PeerConnection {
   private take(kind: number, partition: number, body: Buffer): void {
     if (kind === KIND.frames) {
       const frames = body.buffer.slice(body.byteOffset, body.byteOffset + body.length) as ArrayBuffer;
+      if (this.codes !== null) translate(frames, this.codes);
       this.heard.frames(partition, frames);
       return;
     }
     const message = deserialize(body) as { readonly kind?: unknown } | null;
-    if (typeof message?.kind === "string") this.heard.control(partition, message as { kind: string });
+    if (message?.kind === "hello") this.greeted(message as PeerHello);
+    else if (typeof message?.kind === "string") this.heard.control(partition, message as { kind: string });
+  }
+
+  private greeted(hello: PeerHello): void {
+    const codes = codesOf(hello);
+    if (codes === undefined) this.close();
+    else this.codes = codes;
   }
 }
 
@@ -153,7 +164,9 @@ export function connectPeer(address: string, node: string, key: Buffer, heard: P
     });
     socket.once("secureConnect", () => {
       clearTimeout(timer);
-      resolve(new PeerConnection(socket, heard));
+      const connection = new PeerConnection(socket, heard);
+      connection.control(0, OWN_HELLO);
+      resolve(connection);
     });
   });
 }

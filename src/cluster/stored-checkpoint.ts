@@ -14,7 +14,7 @@ import { DbError } from "../protocol/errors.js";
 import { type BackupSeal, BackupWriter, BLOCK, BLOCK_BYTES, readBackup } from "../storage/backup-file.js";
 import { fileDisk } from "../storage/disk.js";
 import { LEFT_OUT } from "../storage/engine-copy.js";
-import { FORMAT_VERSION } from "../storage/format.js";
+import { FORMAT_VERSION, isServed } from "../storage/format.js";
 import { checkRoom } from "./checkpoint-fetch.js";
 import type { CheckpointFile } from "./checkpoint-messages.js";
 import type { ObjectStore } from "./object-store.js";
@@ -37,6 +37,8 @@ interface CheckpointAccess extends CheckpointName {
 export interface CheckpointWrite extends CheckpointAccess {
   /** Of RocksDB's files; nobody writes there. */
   readonly from: string;
+  /** Of the data. */
+  readonly format: number;
   /** A path for a file, for a while. */
   readonly scratch: string;
   /** An object is put when it has grown to this. */
@@ -95,8 +97,8 @@ export async function writeCheckpoint(write: CheckpointWrite): Promise<number> {
   try {
     for (const [index, file] of files.entries()) await writeFile(write, out, index, file);
     const parts = await out.endPart();
-    const { sequence } = write;
-    const manifest: CheckpointManifest = { version: VERSION, format: FORMAT_VERSION, sequence, files, parts };
+    const { sequence, format } = write;
+    const manifest: CheckpointManifest = { version: VERSION, format, sequence, files, parts };
     await out.object(MANIFEST, BLOCK.records, Buffer.from(JSON.stringify(manifest)));
     return out.bytes;
   } finally {
@@ -188,7 +190,7 @@ const scratchOf = ({ into }: CheckpointRead): string => `${into}.part`;
 async function readParts(read: CheckpointRead): Promise<number> {
   const { into, sequence } = read;
   const manifest = await readManifest(read);
-  if (manifest.version !== VERSION || manifest.format !== FORMAT_VERSION)
+  if (manifest.version !== VERSION || !isServed(manifest.format))
     throw damaged(
       `it has format ${manifest.version}.${manifest.format}, and this program ${VERSION}.${FORMAT_VERSION}`,
     );

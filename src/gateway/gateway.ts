@@ -161,6 +161,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
   });
   started = pool;
+  routes?.onForwarded(({ head }) => limiter.chargeForwarded(head, clock.now()));
   const shutdownMs = config.server.shutdownTimeout * 1000;
   try {
     const assembled = assemble(options, clock, pool, admission, { limiter, refusals }, traces, deadlines);

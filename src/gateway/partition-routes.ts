@@ -4,8 +4,9 @@
  */
 import type { AuditKept } from "../protocol/audit.js";
 import type { BoltRoutes } from "../protocol/bolt/bolt-routes.js";
+import type { RequestHead } from "../protocol/frames.js";
 import type { IdentityChange } from "../protocol/identity.js";
-import type { ActorLink } from "./actor-link.js";
+import type { ActorLink, Loss } from "./actor-link.js";
 
 /** This process, as the routes see it. */
 export interface LocalActors {
@@ -26,6 +27,9 @@ export interface StatementCancel {
   readonly session: number;
   readonly secret: number;
 }
+
+/** A request of another node's gateway counts in its tenant's limit here, too. Null: it may go on. */
+export type ChargeForwarded = (frame: { readonly head: Pick<RequestHead, "tenantId" | "rateLimit"> }) => Loss | null;
 
 export interface PartitionRoutes {
   bind(actors: LocalActors): void;
@@ -51,6 +55,8 @@ export interface PartitionRoutes {
   cancelElsewhere(wanted: StatementCancel): void;
   /** Has `cancel` called with what other nodes were asked. */
   onCancel(cancel: (wanted: StatementCancel) => void): void;
+  /** Has `charge` called with each request that another node has forwarded. */
+  onForwarded(charge: ChargeForwarded): void;
   /** Null: this node, or where the client came from. */
   boltRoutes(partition: number): BoltRoutes | null;
   /** For GET /admin/cluster. */

@@ -3,8 +3,11 @@
  * credential, so that nobody without one can spend a tenant's budget. Refilled lazily when asked, on the steady clock.
  * Called by admission and by requests; owns the buckets.
  */
+import { ERRORS } from "../protocol/errors.js";
+import type { RequestHead } from "../protocol/frames.js";
 import type { RateLimit } from "../protocol/identity.js";
 import { Bucket } from "../protocol/token-bucket.js";
+import type { Loss } from "./actor-link.js";
 
 const BUCKETS_MAX = 100_000;
 /** Candidates for eviction per new bucket. */
@@ -25,6 +28,13 @@ export class RateLimiter {
     const bucket = this.bucketOf(this.tenants, tenantId, limit, now);
     bucket.configure(limit, now);
     return bucket;
+  }
+
+  /** For requests that other nodes forward: each entry node counts its own, and the owner's bucket has them all. */
+  chargeForwarded({ tenantId, rateLimit }: Pick<RequestHead, "tenantId" | "rateLimit">, now: number): Loss | null {
+    const bucket = this.ofTenant(tenantId, rateLimit ?? null, now);
+    if (bucket.take(now)) return null;
+    return { code: "rate_limited", message: ERRORS.rate_limited.message, retryAfterSeconds: bucket.retryAfterSeconds };
   }
 
   ofAddress(address: string, now: number): Bucket {

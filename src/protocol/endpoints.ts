@@ -1,5 +1,6 @@
 /**
- * The table of all endpoints. An endpoint's position is its code in frames, so both sides must run the same build.
+ * The table of all endpoints. An endpoint's position is its code in frames. Nodes of a cluster may run different
+ * releases: they tell each other the names (cluster/peer-hello.ts). So a name never gets another meaning.
  */
 import type { Static, TSchema } from "typebox";
 import type { Endpoint, EndpointSpec } from "./endpoint.js";
@@ -115,6 +116,9 @@ const all: readonly Endpoint[] = (specs as readonly EndpointSpec[]).map((spec, c
 function isAudited({ audited, access, method }: EndpointSpec): boolean {
   return audited === true || ((access === "admin" || access === "system") && method !== "GET");
 }
+
+/** By code. */
+export const ENDPOINT_NAMES: readonly string[] = all.map(({ name }) => name);
 
 /** Those with a route. */
 export const ENDPOINTS = all.filter(({ method }) => method !== "MESSAGE" && method !== "WIRE");

@@ -18,12 +18,15 @@
  *
  * The head holds fields that only some endpoints read (see RequestHead); it is decoded on demand.
  */
+import { type RateLimit, rateLimitOf, rateLimitText } from "./identity.js";
 
 export const CANCEL_CODE = 0xffff;
 /** A further piece of a streamed body; the request's own frame had none. The last one has REQUEST_LAST_PIECE. */
 export const PIECE_CODE = 0xfffe;
 /** The number of bytes of a streamed reply that the gateway has handed over (in the place of the deadline). */
 export const TAKEN_CODE = 0xfffd;
+/** An endpoint that this program does not have: a node of another release sent it. */
+export const UNKNOWN_CODE = 0xfffc;
 
 export const REQUEST_HAS_BODY = 1;
 export const REQUEST_BODY_MSGPACK = 2;
@@ -107,6 +110,8 @@ export interface RequestHead {
   readonly memberOf?: readonly string[];
   readonly claims?: string;
   readonly lead?: string;
+  /** The tenant's own. */
+  readonly rateLimit?: RateLimit;
   /**
    * Accept, Content-Type, Content-Encoding and the endpoint's own `headers`, each "" when absent; only of endpoints
    * that stream or have such.
@@ -127,11 +132,12 @@ export function encodeCaller(
   tenantId: string,
   keyId: string,
   roles: readonly string[],
-  also: Pick<RequestHead, "memberOf" | "claims" | "lead"> = {},
+  also: Pick<RequestHead, "memberOf" | "claims" | "lead"> & { readonly rateLimit?: RateLimit | null } = {},
 ): string {
-  const { memberOf = [], claims = "", lead = "" } = also;
+  const { memberOf = [], claims = "", lead = "", rateLimit } = also;
   const own = memberOf.join(ROLE_SEPARATOR);
-  return [userId, username, tenantId, keyId, roles.join(","), own, claims, lead, ""].join(SEPARATOR);
+  const limit = rateLimit ? rateLimitText(rateLimit) : "";
+  return [userId, username, tenantId, keyId, roles.join(","), own, claims, lead, limit, ""].join(SEPARATOR);
 }
 
 /**
@@ -174,12 +180,13 @@ function parseHead(text: string): RequestHead {
     ...(fields[5] === "" ? {} : { memberOf: fields[5]!.split(ROLE_SEPARATOR) }),
     ...(fields[6] === "" ? {} : { claims: fields[6]! }),
     ...(fields[7] === "" ? {} : { lead: fields[7]! }),
-    ...placeOf(fields[8]!),
-    idempotencyKey: fields[9]!,
-    remoteAddress: fields[10]!,
-    query: fields[11]!,
-    media: fields[12] === "" ? [] : fields[12]!.split("\n"),
-    params: fields.slice(13),
+    ...(fields[8] === "" ? {} : { rateLimit: rateLimitOf(fields[8]!) }),
+    ...placeOf(fields[9]!),
+    idempotencyKey: fields[10]!,
+    remoteAddress: fields[11]!,
+    query: fields[12]!,
+    media: fields[13] === "" ? [] : fields[13]!.split("\n"),
+    params: fields.slice(14),
   };
 }
 

@@ -24,6 +24,16 @@ export interface RateLimit {
   readonly burst: number;
 }
 
+export function rateLimitText({ perSecond, burst }: RateLimit): string {
+  return `${perSecond},${burst}`;
+}
+
+/** Of what `rateLimitText` made. */
+export function rateLimitOf(text: string): RateLimit {
+  const [perSecond, burst] = text.split(",").map(Number) as [number, number];
+  return { perSecond, burst };
+}
+
 /** The tenant that owns the installation; its number is reserved. */
 export const SYSTEM_TENANT = "system";
 export const SYSTEM_TENANT_NUMBER = 1;

@@ -63,6 +63,8 @@ export interface UpgradeOptions {
   /** Whether a copy of the old form is kept for the way back. */
   readonly keepsCopy: boolean;
   readonly log: (message: string, fields: object) => void;
+  /** The format that the directory shall have. Default: the newest. */
+  readonly target?: number;
   /** For tests. */
   readonly steps?: readonly UpgradeStep[];
 }
@@ -92,8 +94,9 @@ export function formatOf(dataDirectory: string): { installation: Installation; o
 
 /** Returns the installation in the newest format. Throws `InstallationError` for one that this release cannot read. */
 export async function upgradeDataDirectory(dataDirectory: string, options: UpgradeOptions): Promise<Installation> {
-  const steps = options.steps ?? UPGRADE_STEPS;
-  const target = steps.at(-1)?.to ?? FORMAT_VERSION;
+  const all = options.steps ?? UPGRADE_STEPS;
+  const target = options.target ?? all.at(-1)?.to ?? FORMAT_VERSION;
+  const steps = all.filter(({ to }) => to <= target);
   requireInstallation(dataDirectory);
   const found = formatOf(dataDirectory);
   if (found === null) {

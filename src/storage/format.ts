@@ -15,6 +15,16 @@ import { replaceFileDurably, writeFileDurably } from "./disk.js";
  */
 export const FORMAT_VERSION = 2;
 
+/**
+ * The oldest that this release serves. A cluster keeps the format of its oldest release until all its nodes have been
+ * upgraded and `tessera cluster finalize` was run.
+ */
+export const FORMAT_OLDEST = 2;
+
+export function isServed(format: number): boolean {
+  return format >= FORMAT_OLDEST && format <= FORMAT_VERSION;
+}
+
 const FILE_NAME = "FORMAT";
 
 /** In the directory of an encrypted shard (tenant-keys.ts); made before the shard is opened for the first time. */
@@ -60,8 +70,12 @@ function unopened(identity: ShardIdentity | null, format: number): ShardFormat {
 }
 
 /** As createShardDirectory, while the thread goes on with other work. */
-export function makeShardDirectory(directory: string, identity: ShardIdentity | null): Promise<void> {
-  return replaceShardFormat(directory, unopened(identity, FORMAT_VERSION));
+export function makeShardDirectory(
+  directory: string,
+  identity: ShardIdentity | null,
+  format = FORMAT_VERSION,
+): Promise<void> {
+  return replaceShardFormat(directory, unopened(identity, format));
 }
 
 /** Undefined: there is no such file. Throws `partition_damaged` when it cannot be understood. */
@@ -133,7 +147,7 @@ function gone(path: string, partition: number, what: string): DbError {
 }
 
 function checkVersion(directory: string, version: number): void {
-  if (version === FORMAT_VERSION) return;
+  if (isServed(version)) return;
   const advice =
     version > FORMAT_VERSION
       ? "Start the newer server that wrote it, or restore a backup made by this version."

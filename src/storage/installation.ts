@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "no
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
 import { writeFileDurably } from "./disk.js";
-import { createShardDirectory, FORMAT_VERSION, readShardFormat, type ShardFormat } from "./format.js";
+import { createShardDirectory, FORMAT_VERSION, isServed, readShardFormat, type ShardFormat } from "./format.js";
 import { partitionDirectory } from "./partition-directory.js";
 
 const FILE_NAME = "INSTALLATION";
@@ -92,8 +92,11 @@ export function rebuildInstallation(dataDirectory: string): Installation {
 }
 
 /** Makes an empty data directory one of an installation that is there already, on other nodes. */
-export function joinInstallation(dataDirectory: string, id: string, partitions: number): Installation {
-  const installation = { product: "tessera", format: FORMAT_VERSION, id, partitions: 0 } as const;
+export function joinInstallation(
+  dataDirectory: string,
+  { id, partitions, format }: Pick<Installation, "id" | "partitions" | "format">,
+): Installation {
+  const installation = { product: "tessera", format, id, partitions: 0 } as const;
   const found = readInstallation(dataDirectory);
   const isUsed = (number: number): boolean => existsSync(join(partitionDirectory(dataDirectory, number), "log"));
   // Without the file nothing was ever opened, unless the file was lost.
@@ -111,7 +114,8 @@ export function joinInstallation(dataDirectory: string, id: string, partitions: 
 export function addPartitions(dataDirectory: string, installation: Installation, partitions: number): Installation {
   if (partitions <= installation.partitions) return installation;
   for (let partition = installation.partitions; partition < partitions; partition++) {
-    createShardDirectory(partitionDirectory(dataDirectory, partition), { installation: installation.id, partition });
+    const identity = { installation: installation.id, partition };
+    createShardDirectory(partitionDirectory(dataDirectory, partition), identity, installation.format);
   }
   // Until here they are not known, and are made again after a crash: nothing was ever in them.
   const grown = { ...installation, partitions };
@@ -125,7 +129,7 @@ export function addPartitions(dataDirectory: string, installation: Installation,
  */
 export function acceptLoss(dataDirectory: string, partition: number): string | null {
   const installation = readInstallation(dataDirectory);
-  if (installation === undefined || installation.format !== FORMAT_VERSION) {
+  if (installation === undefined || !isServed(installation.format)) {
     throw new InstallationError(`${dataDirectory} is not a data directory of this release. Start the server once.`);
   }
   if (partition === 0) {
@@ -144,7 +148,7 @@ export function acceptLoss(dataDirectory: string, partition: number): string | n
     aside = freeName(`${directory}.lost`);
     renameSync(directory, aside);
   }
-  createShardDirectory(directory, { installation: installation.id, partition });
+  createShardDirectory(directory, { installation: installation.id, partition }, installation.format);
   return aside;
 }
 

@@ -39,6 +39,7 @@ t.test("requests", async () => {
     deadline: fc.double({ min: 0, max: 1e15, noNaN: true }),
     requestId,
     caller: fc.tuple(text, text, text, text, fc.array(fc.constantFrom("admin", "user"), { maxLength: 2 })),
+    rateLimit: fc.option(fc.record({ perSecond: fc.nat(), burst: fc.nat() }), { nil: undefined }),
     rest: fc.tuple(text, text, text, fc.array(text, { maxLength: 3 })),
     body: fc.option(fc.uint8Array({ maxLength: 200_000 }), { nil: null }),
   });
@@ -46,7 +47,7 @@ t.test("requests", async () => {
     fc.property(fc.array(request, { maxLength: 8 }), (requests) => {
       const writer = new RequestWriter();
       for (const r of requests) {
-        const head = encodeHead(encodeCaller(...r.caller), ...r.rest);
+        const head = encodeHead(encodeCaller(...r.caller, { rateLimit: r.rateLimit ?? null }), ...r.rest);
         writer.request(r.id, r.code, r.flags, r.partition, r.tenant, r.deadline, r.requestId, head, r.body);
       }
       const frames: RequestFrame[] = [];
@@ -69,12 +70,13 @@ t.test("requests", async () => {
           head.tenantId,
           head.keyId,
           head.roles,
+          head.rateLimit,
           head.idempotencyKey,
           head.remoteAddress,
           head.query,
           head.params,
         ];
-        const sent = [...r.caller, ...r.rest];
+        const sent = [...r.caller, r.rateLimit, ...r.rest];
         if (JSON.stringify(fields) !== JSON.stringify(sent)) throw new Error(`head ${JSON.stringify(fields)}`);
         if (r.body !== null && !frame.bodyBytes.equals(r.body)) throw new Error("body");
       }

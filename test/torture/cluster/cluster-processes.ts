@@ -24,6 +24,8 @@ import { SmallDisk } from "../small-disk.js";
 import { LinkProxy } from "./link-proxy.js";
 
 export const PASSWORD = "correct-horse";
+/** This build's. */
+export const PROGRAM = "bin/tessera";
 const PARTITIONS = 4;
 const ETCD_MEMBERS = 3;
 const CLIENT_MS = 4000;
@@ -49,6 +51,8 @@ export interface NodeProcess {
   readonly fromNodes: LinkProxy;
   /** Where its data are a file system of their own, which can be filled. */
   readonly disk: SmallDisk | null;
+  /** What it runs when it is started next. */
+  program: string;
   child: ChildProcess | null;
 }
 
@@ -108,7 +112,7 @@ export class ClusterProcesses {
     const [first] = this.nodes;
     if (before.length > 0) await this.runAlone(first!, before);
     const args = ["cluster", "init", "--cluster", this.url, "--node", "n1", "--partitions", String(PARTITIONS)];
-    const made = spawnSync("bin/tessera", args, { env: this.environment(first!), encoding: "utf8" });
+    const made = spawnSync(PROGRAM, args, { env: this.environment(first!), encoding: "utf8" });
     if (made.status !== 0) throw new Error(`tessera cluster init: ${made.error ?? made.stderr}`);
     for (const node of this.nodes) this.run(node);
     await this.signIn();
@@ -116,7 +120,7 @@ export class ClusterProcesses {
 
   private async runAlone(node: NodeProcess, statements: readonly string[]): Promise<void> {
     const log = openSync(join(this.folder, `${node.name}.log`), "a");
-    node.child = spawn("bin/tessera", ["serve"], { env: this.environment(node), stdio: ["ignore", log, log] });
+    node.child = spawn(PROGRAM, ["serve"], { env: this.environment(node), stdio: ["ignore", log, log] });
     await this.signIn();
     for (const sql of statements) {
       const { status } = await this.execute(node, sql, []);
@@ -139,7 +143,7 @@ export class ClusterProcesses {
     rmSync(this.placeOf(node), { recursive: true });
   }
 
-  private placeOf({ name, disk }: NodeProcess): string {
+  placeOf({ name, disk }: NodeProcess): string {
     return join(disk?.path ?? this.folder, name);
   }
 
@@ -158,7 +162,16 @@ export class ClusterProcesses {
     const wirePort = async () => (this.hasWires ? freePort() : 0);
     const ports = { port: await freePort(), postgresPort: await wirePort(), boltPort: await wirePort() };
     const disk = this.hasDisks ? SmallDisk.mount(DISK) : null;
-    return { name, ...ports, listen, toEtcd, fromNodes: await LinkProxy.start(listen), disk, child: null };
+    return {
+      name,
+      ...ports,
+      listen,
+      toEtcd,
+      fromNodes: await LinkProxy.start(listen),
+      disk,
+      program: PROGRAM,
+      child: null,
+    };
   }
 
   get url(): string {
@@ -256,7 +269,7 @@ export class ClusterProcesses {
     const url = `etcd://${node.toEtcd.map(({ address }) => address).join(",")}/test`;
     const args = ["serve", "--cluster", url, "--node", node.name, "--advertise", node.fromNodes.address];
     args.push("--set", `cluster.listen=${node.listen}`);
-    const child = spawn("bin/tessera", args, { env: this.environment(node), stdio: ["ignore", log, log] });
+    const child = spawn(node.program, args, { env: this.environment(node), stdio: ["ignore", log, log] });
     node.child = child;
     child.once("exit", (code, signal) => {
       if (node.child !== child) return;
