@@ -105,5 +105,6 @@ t.test("backups of an installation on several nodes", { skip: NO_ETCD }, async (
   await cluster.handOver(partition, other.name);
   t.match(await ended(n1, admin, `/admin/backups/${asked.id}`), { status: "completed", error: null });
   await until("it goes over", async () => (await cluster.ownerOf(partition)) === other.name, said);
+  for (const node of cluster.nodes) t.notMatch(cluster.log(node), /a backup failed/, "no part was begun again");
   t.match(await expect(n2, admin, "POST", `/admin/backups/${asked.id}/verify`, {}), { files: 7 });
 });
