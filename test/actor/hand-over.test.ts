@@ -15,6 +15,7 @@ import { FEED } from "../../src/features/feed/feed.js";
 import { JOBS } from "../../src/features/jobs/jobs.js";
 import type { WireSession } from "../../src/features/postgres/wire-session.js";
 import { WireSessions } from "../../src/features/postgres/wire-sessions.js";
+import type { BackupOrder } from "../../src/protocol/backup-orders.js";
 import type { FromActor } from "../../src/protocol/messages.js";
 import { memoryHost } from "./memory-host.js";
 
@@ -77,6 +78,21 @@ t.test("commits that are made while the partition is closed reach the disk", asy
   };
   t.equal(await host.close(NUMBER), true);
   t.equal(partition.shard.durableSequence, partition.shard.committedSequence);
+});
+
+t.test("a partition stays while a backup is written there", async (t) => {
+  const { actor, said, host, partitions } = await start(t);
+  const order: BackupOrder = {
+    ...({ do: "create", store: "whole", base: "none" } as const),
+    ...{ ask: "a1", tenant: TENANT, tenantId: "acme", passphrase: null, schedule: null, verifies: false },
+  };
+  actor.receive({ kind: "backup", partition: NUMBER, order });
+  t.equal(await host.close(NUMBER), false);
+  t.equal(partitions.size, 1, "it is served");
+  const states = () => said.flatMap((message) => (message.kind === "backup-report" ? [message.report.state] : []));
+  while (!states().some((state) => state === "completed" || state === "failed")) await sleep(1);
+  t.equal(states().at(-1), "completed");
+  t.equal(await host.close(NUMBER), true, "then it goes");
 });
 
 t.test("orders for a partition that is handed over are refused", async (t) => {

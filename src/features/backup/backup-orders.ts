@@ -29,7 +29,7 @@ export interface OrdersHost {
 }
 
 /** For a node to look at its folder. */
-const LOOK_MS_MAX = 3000;
+const LOOK_MS_MAX = 10_000;
 
 export class BackupOrders {
   private readonly open = new Map<string, Open>();

@@ -15,15 +15,17 @@ import { WHOLE_BACKUP_TENANTS_AT_ONCE } from "../../protocol/limits.js";
 import { VERSION } from "../../protocol/version.js";
 import type { BackupOrders } from "./backup-orders.js";
 import { failureOf } from "./backups.js";
-import { patiently } from "./patience.js";
+import { type PatienceClock, patiently } from "./patience.js";
 
 export interface WholeBackupsHost {
   readonly directory: Pick<Directory, "wholeRecords" | "placeOf">;
-  readonly orders: BackupOrders;
+  readonly orders: Pick<BackupOrders, "make" | "requireShared" | "isBetweenNodes">;
   readonly folder: WholeFolder;
   readonly turn: () => Promise<void>;
   /** Rejects where another node may have the directory. */
   stillHere(): Promise<void>;
+  /** Absent: the process's. */
+  readonly clock?: PatienceClock;
   log(level: "error" | "warn" | "info", message: string, fields: object): void;
 }
 
@@ -201,10 +203,10 @@ export class WholeBackups {
     earlier: ReadonlyMap<string, readonly string[]> | null,
     signal: AbortSignal,
   ): Promise<MadeBackup> {
-    const { orders, directory } = this.host;
+    const { orders, directory, clock } = this.host;
     const { passphrase, schedule, verifies } = wish;
     const base = earlier === null ? "none" : { newestOf: earlier.get(tenant.id) ?? [] };
-    const patience = { passing: PASSING, tries: TRIES, isBetweenNodes: orders.isBetweenNodes };
+    const patience = { passing: PASSING, tries: TRIES, isBetweenNodes: orders.isBetweenNodes, clock };
     try {
       return await patiently({ ...patience, isOver: () => signal.aborted }, () => {
         const { number, partition } = directory.placeOf(tenant.id);
