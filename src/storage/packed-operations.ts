@@ -21,15 +21,19 @@ export function bytesOfPart(part: WrittenPart): number {
   return bytes;
 }
 
-export function packOperations(parts: readonly WrittenPart[]): ArrayBuffer {
+/** Takes the memory that `memoryFor` gives for so many bytes, from its beginning. */
+export function packOperations(
+  parts: readonly WrittenPart[],
+  memoryFor: (bytes: number) => Memory = allocateMemory,
+): Uint8Array<ArrayBuffer> {
   let length = 0;
   for (const part of parts) length += FRAME_HEAD_BYTES * part.length + bytesOfPart(part);
-  const memory = allocateMemory(length);
+  const memory = memoryFor(length);
   let at = 0;
   for (const part of parts) {
     at = hasFrames(part) ? part.copyFrames(memory, at) : packEach(memory, at, part);
   }
-  return memory.bytes.buffer as ArrayBuffer;
+  return memory.bytes.subarray(0, length) as Uint8Array<ArrayBuffer>;
 }
 
 function packEach({ bytes }: Memory, offset: number, operations: readonly Operation[]): number {
@@ -49,17 +53,17 @@ function packEach({ bytes }: Memory, offset: number, operations: readonly Operat
 
 /** Calls for each operation, in order, with views of the packed bytes. */
 export function unpackOperations(
-  packed: ArrayBuffer,
+  { buffer, byteOffset, length }: Uint8Array<ArrayBuffer>,
   visit: (key: Uint8Array, value: Uint8Array | null) => void,
 ): void {
-  const view = new DataView(packed);
-  for (let at = 0; at < packed.byteLength; ) {
+  const view = new DataView(buffer);
+  for (let at = byteOffset; at < byteOffset + length; ) {
     const isDeleted = view.getUint8(at) === FRAME_KIND.delete;
     const keyLength = view.getUint16(at + 1, true);
     const valueLength = view.getUint32(at + 3, true);
     const key = at + FRAME_HEAD_BYTES;
     const value = key + keyLength;
-    visit(new Uint8Array(packed, key, keyLength), isDeleted ? null : new Uint8Array(packed, value, valueLength));
+    visit(new Uint8Array(buffer, key, keyLength), isDeleted ? null : new Uint8Array(buffer, value, valueLength));
     at = value + valueLength;
   }
 }

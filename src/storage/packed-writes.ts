@@ -42,8 +42,8 @@ export class PackedWrites {
     this.batch = binding.batch_init();
   }
 
-  /** How many entries they were. */
-  write(packed: ArrayBuffer): number {
+  /** How many entries they were. Nothing of the bytes is kept. */
+  write(packed: Uint8Array<ArrayBuffer>): number {
     this.entries = 0;
     unpackOperations(packed, (key, value) => {
       if (value === null) this.delete(key);

@@ -7,6 +7,7 @@ import { availableParallelism } from "node:os";
 import { type MessagePort, Worker } from "node:worker_threads";
 import { DbError } from "../protocol/errors.js";
 import { threadEntry } from "../protocol/places.js";
+import { allocateMemory, type Memory, memoryOf } from "./copy-bytes.js";
 import { packOperations, type WrittenPart } from "./packed-operations.js";
 import { PackedWrites } from "./packed-writes.js";
 import { type Binding, type Handle, loadBinding } from "./rocksdb-binding.js";
@@ -20,7 +21,13 @@ export interface WriterSettings {
 type Range = Pick<KeyRange, "gte" | "lt">;
 
 /** Operations to write, or the range whose greatest key is looked for. */
-type Order = ArrayBuffer | Range;
+type Order = Uint8Array<ArrayBuffer> | Range;
+
+interface Written {
+  readonly entries: number;
+  /** Of the operations: it comes back. */
+  readonly memory: ArrayBuffer;
+}
 
 interface Failure {
   readonly message: string;
@@ -29,11 +36,20 @@ interface Failure {
   readonly isOfLook: boolean;
 }
 
-/** Of each order, in turn: how many entries were written, the key, or why not. */
-type Answer = number | Uint8Array | null | Failure;
+/** Of each order, in turn: what was written, the key, or why not. */
+type Answer = Written | Uint8Array | null | Failure;
 
 /** Mebibytes: a write of some thousand operations makes two views for each. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 64 };
+
+/**
+ * Memory of writes that are over, for the next ones: a large piece from the system costs a page fault for each four
+ * KiB, which takes as long as it takes to fill them. As many pieces as there are writes under way (large-in-engine.ts).
+ */
+const SPARE_MAX = 4;
+const SPARE_BYTES = 2 * 1024 * 1024;
+/** Lengths of pieces are multiples of it, so that they fit writes of about one length. */
+const PIECE_BYTES = 256 * 1024;
 
 interface Waiting {
   readonly resolve: (answer: never) => void;
@@ -43,6 +59,7 @@ interface Waiting {
 export class RocksWriter {
   private worker: Worker | null = null;
   private readonly waiting: Waiting[] = [];
+  private readonly spare: ArrayBuffer[] = [];
   private failure: unknown = null;
   /** The newest order is carried out. */
   private last: Promise<void> = Promise.resolve();
@@ -59,8 +76,14 @@ export class RocksWriter {
 
   /** Resolves when RocksDB has them, with the count of its entries; after those of earlier calls. */
   write(parts: readonly WrittenPart[]): Promise<number> {
-    const packed = packOperations(parts);
-    return this.order<number>(packed, [packed]);
+    const packed = packOperations(parts, (bytes) => this.memoryFor(bytes));
+    return this.order<Written>(packed, [packed.buffer]).then(({ entries }) => entries);
+  }
+
+  private memoryFor(bytes: number): Memory {
+    const spare = this.spare.pop();
+    if (spare !== undefined && spare.byteLength >= bytes) return memoryOf(new Uint8Array(spare));
+    return allocateMemory(Math.ceil(bytes / PIECE_BYTES) * PIECE_BYTES);
   }
 
   /** The greatest key of the range when its turn has come, after earlier writes. */
@@ -95,6 +118,8 @@ export class RocksWriter {
     const workerData: WriterSettings = { handle: this.binding.db_get_handle(this.db) };
     const worker = new Worker(threadEntry("engine-writer"), { workerData, resourceLimits: RESOURCE_LIMITS });
     worker.on("message", (answer: Answer) => {
+      if (isWritten(answer) && this.spare.length < SPARE_MAX && answer.memory.byteLength <= SPARE_BYTES)
+        this.spare.push(answer.memory);
       if (!isFailure(answer)) this.waiting.shift()?.resolve(answer as never);
       else if (answer.isOfLook) this.waiting.shift()?.reject(errorOf(answer));
       else this.fail(errorOf(answer));
@@ -115,8 +140,12 @@ export class RocksWriter {
   }
 }
 
+function isWritten(answer: Answer): answer is Written {
+  return answer !== null && "memory" in answer;
+}
+
 function isFailure(answer: Answer): answer is Failure {
-  return typeof answer === "object" && answer !== null && "message" in answer;
+  return answer !== null && "message" in answer;
 }
 
 const errorOf = ({ message, code }: Failure): Error => Object.assign(new Error(message), { code });
@@ -131,9 +160,9 @@ export function serveWrites(port: MessagePort, { handle }: WriterSettings): void
   const db = binding.db_init(handle);
   const writes = new PackedWrites(binding, db);
   let failed: Failure | null = null;
-  const written = (packed: ArrayBuffer): Answer => {
+  const written = (packed: Uint8Array<ArrayBuffer>): Written | Failure => {
     try {
-      return failed ?? writes.write(packed);
+      return failed ?? { entries: writes.write(packed), memory: packed.buffer };
     } catch (error) {
       failed = failureOf(error, false);
       return failed;
@@ -146,7 +175,10 @@ export function serveWrites(port: MessagePort, { handle }: WriterSettings): void
       return failureOf(error, true);
     }
   };
-  port.on("message", (order: Order) => port.postMessage(order instanceof ArrayBuffer ? written(order) : looked(order)));
+  port.on("message", (order: Order) => {
+    const answer = order instanceof Uint8Array ? written(order) : looked(order);
+    port.postMessage(answer, isWritten(answer) ? [answer.memory] : []);
+  });
 }
 
 function greatestOf(binding: Binding, db: Handle, { gte, lt }: Range): Uint8Array | null {

@@ -156,6 +156,39 @@ t.test("killed while all rows are removed", async (t) => {
   t.ok(entries < ROWS / 10, `the replay wrote ranges, not each deletion: ${entries} entries`);
 });
 
+t.test("the other thread gives memory back, which the next writes take", async (t) => {
+  const engine = await RocksEngine.open({ directory: join(directory(t), "rocksdb") });
+  t.teardown(() => engine.close());
+  const allocate = Buffer.allocUnsafeSlow;
+  let pieces = 0;
+  Buffer.allocUnsafeSlow = (bytes) => {
+    if (bytes >= 64 * 1024) pieces++;
+    return allocate(bytes);
+  };
+  t.teardown(() => {
+    Buffer.allocUnsafeSlow = allocate;
+  });
+  let written = 0;
+  const next = (count: number): Operation[] =>
+    Array.from({ length: count }, () => ({ key: key(name(written)), value: key(`${"long ".repeat(20)}${written++}`) }));
+  // Shorter ones have what longer ones have left behind them.
+  for (const count of [3000, 1000, 10, 0, 2999]) {
+    if ((await engine.writeElsewhere([next(count)])) === null) return t.pass("there is no other thread on one core");
+  }
+  t.equal(pieces, 1, "one after the other");
+  await Promise.all([3000, 2000, 3000].map((count) => engine.writeElsewhere([next(count)])));
+  t.equal(pieces, 3, "three at once");
+  await Promise.all([3000, 10, 1].map((count) => engine.writeElsewhere([next(count)])));
+  t.equal(pieces, 3);
+  const cursor = engine.cursor({ gte: key(""), lt: key("z") });
+  const { keys, values } = cursor.next(2 * written);
+  cursor.close();
+  t.equal(keys.length, written);
+  const isRight = (value: Uint8Array, i: number): boolean =>
+    Buffer.from(value).toString() === `${"long ".repeat(20)}${i}`;
+  t.ok(values.every(isRight), "each has its value");
+});
+
 t.test("deletions with nothing between them are written as ranges, and take nothing else with them", async (t) => {
   const all = Array.from({ length: 6000 }, (_, i) => name(i));
   const cases: { readonly what: string; readonly gone: (i: number) => boolean; readonly entriesMax: number }[] = [

@@ -71,7 +71,7 @@ t.test("many keys of the shapes that indexes have", async (t) => {
   t.same(sorted(long), expected(long));
 });
 
-function unpacked(packed: ArrayBuffer): Operation[] {
+function unpacked(packed: Uint8Array<ArrayBuffer>): Operation[] {
   const operations: Operation[] = [];
   unpackOperations(packed, (key, value) => operations.push({ key, value }));
   return operations;
