@@ -185,7 +185,8 @@ t.test("without partition 0 the gateway does not start", async (t) => {
 });
 
 t.test("what other nodes say while the actors start breaks nothing", async (t) => {
-  const routes: Pick<PartitionRoutes, "bind" | "ended" | "opened" | "linkOf" | "threadEnded"> = {
+  const routes: Pick<PartitionRoutes, "bind" | "ended" | "opened" | "linkOf" | "onForwarded" | "threadEnded"> = {
+    onForwarded: () => undefined,
     bind(actors) {
       this.linkOf = actors.localLinkOf;
       actors.directoryLost();

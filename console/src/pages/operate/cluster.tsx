@@ -10,6 +10,8 @@ interface ClusterNode {
   readonly node: string;
   readonly address: string | null;
   readonly fenced: boolean;
+  /** Of its program; null: it has not said so. */
+  readonly release: string | null;
   /** Why it shall own nothing; null: it may. */
   readonly draining_because: "ordered" | "ending" | "disk full" | null;
 }
@@ -30,6 +32,8 @@ type ClusterState =
       readonly enabled: true;
       readonly node: string;
       readonly lease_left_ms: number;
+      /** Of the data: the newest that nodes write. */
+      readonly format: number;
       readonly nodes: readonly ClusterNode[];
       readonly partitions: readonly OwnedPartition[];
     };
@@ -64,6 +68,7 @@ export function Cluster() {
             ["This node", data.node],
             ["Lease ends in", `${countText(data.lease_left_ms)} ms`],
             ["Nodes", data.nodes.length],
+            ["Format of the data", data.format],
             ["Partitions without an owner", data.partitions.filter(({ owner }) => owner === null).length],
           ]}
         />
@@ -77,6 +82,7 @@ export function Cluster() {
           { name: "Node", cell: ({ node }) => <strong>{node}</strong> },
           { name: "Address", cell: ({ address }) => <code>{address ?? ""}</code> },
           { name: "State", cell: (node) => <NodeState node={node} /> },
+          { name: "Release", cell: ({ release }) => release ?? "" },
           { name: "Partitions", cell: ({ node }) => owned(node), isNumber: true },
         ]}
       />
