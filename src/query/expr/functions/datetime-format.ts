@@ -293,7 +293,7 @@ function dateItem(key: string, fill: boolean, fields: Fields): string {
     case "DD":
       return padSigned(day, 2, fill, 0);
     case "DDD":
-      return pad(dayOfYear, 3, fill);
+      return padSigned(dayOfYear, 3, fill, 0);
     case "Q":
       return month === 0 ? "" : String(Math.trunc((month - 1) / 3) + 1);
     case "CC":

@@ -40,7 +40,10 @@ function numberToChar(type: SqlType): ScalarFunction {
   const precision = FLOAT_DIGITS[type.name];
   if (precision !== undefined) {
     return fn("to_char", [type, TEXT], TEXT, (value: number, format: string) =>
-      formatNumber(Numeric.fromFloat(value, EXACT_DIGITS), format, precision),
+      formatNumber(Numeric.fromFloat(value, EXACT_DIGITS), format, {
+        precision,
+        isNegative: value < 0 || Object.is(value, -0),
+      }),
     );
   }
   const toNumeric = numberConversion(type.name, "numeric") as (value: Value) => Value;
