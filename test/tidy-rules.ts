@@ -36,7 +36,6 @@ export const EXCEPTIONS: Readonly<Record<Rule, Readonly<Record<string, string>>>
   files: {
     "api-types.ts": "generated",
     "ast-query.ts": "types of the syntax tree only",
-    "datetime-format.ts": "PostgreSQL's format pictures, a table and its readers",
     "etcd_pb.ts": "generated",
     "explain.ts": "a case for each kind of plan node",
     "json-path-parse.ts": "one grammar",

@@ -148,7 +148,23 @@ export const MEMBER_ROLE: RoleDef = Object.freeze({ ...plain, id: -2, name: "mem
 export const READ_ALL_ROLE: RoleDef = Object.freeze({ ...plain, id: -3, name: "pg_read_all_data" });
 export const WRITE_ALL_ROLE: RoleDef = Object.freeze({ ...plain, id: -4, name: "pg_write_all_data" });
 
-export const BUILT_IN_ROLES: readonly RoleDef[] = [ADMIN_ROLE, MEMBER_ROLE, READ_ALL_ROLE, WRITE_ALL_ROLE];
+/** PostgreSQL's: whoever has it sees what other sessions run. Programs that watch a server ask for pg_monitor. */
+export const READ_STATISTICS_ROLE: RoleDef = Object.freeze({ ...plain, id: -5, name: "pg_read_all_stats" });
+export const MONITOR_ROLE: RoleDef = Object.freeze({
+  ...plain,
+  id: -6,
+  name: "pg_monitor",
+  memberOf: [{ roleId: READ_STATISTICS_ROLE.id, admin: false, inherit: true }],
+});
+
+export const BUILT_IN_ROLES: readonly RoleDef[] = [
+  ADMIN_ROLE,
+  MEMBER_ROLE,
+  READ_ALL_ROLE,
+  WRITE_ALL_ROLE,
+  READ_STATISTICS_ROLE,
+  MONITOR_ROLE,
+];
 
 /** All privileges that objects of the kind have. */
 export const ALL_PRIVILEGES: Readonly<Record<ObjectKind, readonly Privilege[]>> = {

@@ -16,6 +16,8 @@ export const FIXED_SETTINGS: Readonly<Record<string, string>> = {
   max_index_keys: "32",
   // There are no other processes, and no replication of PostgreSQL's kind.
   max_logical_replication_workers: "0",
+  // PREPARE TRANSACTION is refused.
+  max_prepared_transactions: "0",
   max_replication_slots: "0",
   max_wal_senders: "0",
   max_worker_processes: "0",

@@ -219,6 +219,20 @@ t.test("advisory locks of transactions exclude each other over HTTP and the prot
   wire.close();
 });
 
+t.test("unlocking gives back what the session took, and nothing of its transaction", async (t) => {
+  const [wire, other] = [await WireClient.open(server), await WireClient.open(server)];
+  const isFree = async (key: number) => (await value(other, `SELECT pg_try_advisory_xact_lock(${key})`)) === "t";
+  await wire.ask("SELECT pg_advisory_lock(22), pg_advisory_lock(22), pg_advisory_lock_shared(23)");
+  await wire.ask("BEGIN; SELECT pg_advisory_xact_lock(21), pg_advisory_xact_lock(22)");
+  t.equal(await value(wire, "SELECT pg_advisory_unlock(21)"), "f");
+  for (const given of ["t", "t", "f"]) t.equal(await value(wire, "SELECT pg_advisory_unlock(22)"), given);
+  await wire.ask("SELECT pg_advisory_lock(22), pg_advisory_unlock_all()");
+  t.same([await isFree(21), await isFree(22), await isFree(23)], [false, false, true]);
+  await wire.ask("COMMIT");
+  t.same([await isFree(21), await isFree(22)], [true, true]);
+  for (const client of [wire, other]) client.close();
+});
+
 t.test("an administrator ends a session of the protocol over HTTP", async (t) => {
   const wire = await WireClient.open(server);
   const pid = await value(wire, "SELECT pg_backend_pid()");

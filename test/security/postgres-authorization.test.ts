@@ -262,6 +262,14 @@ t.test("where there are roles, a connection begins as no other and sees no other
   t.equal(others.values, "delta-user,<insufficient privilege>");
   t.match((await run(mine, "SELECT query FROM pg_stat_activity WHERE usename = 'oslo'")).values, /pg_stat_activity/);
   t.match((await run(boss, "SELECT query FROM pg_stat_activity WHERE usename = 'oslo'")).values, /pg_stat_activity/);
+  const seen = async () => (await run(mine, "SELECT query FROM pg_stat_activity WHERE usename <> 'oslo'")).values;
+  for (const role of ["pg_monitor", "pg_read_all_stats"]) {
+    await boss.ask(`GRANT ${role} TO oslo; SELECT 'a secret of the boss'`);
+    t.match(await seen(), /a secret of the boss/, role);
+    t.equal((await run(mine, "SELECT count(*) FROM sale")).code, "42501");
+    await boss.ask(`REVOKE ${role} FROM oslo`);
+    t.equal(await seen(), "<insufficient privilege>");
+  }
   await boss.ask(
     `CREATE FUNCTION lent() RETURNS text LANGUAGE plpgsql SECURITY DEFINER AS $$
      BEGIN PERFORM pg_sleep(600); RETURN current_user; END $$`,

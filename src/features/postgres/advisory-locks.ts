@@ -103,6 +103,28 @@ export class AdvisoryLocks {
     return true;
   }
 
+  /** How often the owner took it apart from its transaction. */
+  private takenBySession(owner: LockOwner, key: string, shared: boolean): number {
+    const lock = this.locks.get(key);
+    const whole = shared ? lock?.shared.get(owner) : lock?.exclusive?.owner === owner ? lock.exclusive.count : 0;
+    const ofTransaction = owner.transactionLocks.filter((each) => each.key === key && each.shared === shared);
+    return (whole ?? 0) - ofTransaction.length;
+  }
+
+  /** Gives back what the session took once. False: it did not take the lock, whatever its transaction has. */
+  giveOfSession(owner: LockOwner, key: string, shared: boolean): boolean {
+    return this.takenBySession(owner, key, shared) > 0 && this.give(owner, key, shared);
+  }
+
+  /** Gives back all that the session took; its transaction keeps its own. */
+  giveAllOfSession(owner: LockOwner): void {
+    for (const key of [...this.locks.keys()]) {
+      for (const shared of [false, true]) {
+        for (let count = this.takenBySession(owner, key, shared); count > 0; count--) this.give(owner, key, shared);
+      }
+    }
+  }
+
   /** The transaction has ended. */
   endTransaction(owner: LockOwner): void {
     for (const { key, shared } of owner.transactionLocks.splice(0)) this.give(owner, key, shared);

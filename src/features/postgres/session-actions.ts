@@ -46,7 +46,7 @@ export function sessionActions(
       await advisory.wait(owner, key, shared, signal);
       note(key, shared, inTransaction);
     },
-    unlock: (key, shared) => advisory.give(owner, key, shared),
-    unlockAll: () => advisory.giveAll(owner),
+    unlock: (key, shared) => advisory.giveOfSession(owner, key, shared),
+    unlockAll: () => advisory.giveAllOfSession(owner),
   };
 }

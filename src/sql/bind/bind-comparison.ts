@@ -330,12 +330,10 @@ const COMPARING: ReadonlySet<string> = new Set(["=", "<>", "!=", "<", "<=", ">",
 export function bindQuantified(node: QuantifiedNode, context: ExprContext, bind: Bind): Expr {
   const { binding } = context;
   const { position } = node;
-  if (node.array.kind === "array" && node.name === "=" && !node.all && node.array.elements.length > 0) {
-    return bindIn(
-      { kind: "in", input: node.left, items: node.array.elements, negated: false, position },
-      context,
-      bind,
-    );
+  const items = node.array.kind === "array" ? node.array.elements : [];
+  const isList = items.length > 0 && items.every(({ kind }) => kind !== "array");
+  if (isList && node.name === "=" && !node.all) {
+    return bindIn({ kind: "in", input: node.left, items, negated: false, position }, context, bind);
   }
   const left = bind(node.left, context);
   let array = bind(node.array, context);

@@ -44,6 +44,7 @@ function decode(text: string, format: string): Uint8Array {
     case "base64": {
       const wrong = /[^A-Za-z0-9+/=\s]/.exec(text);
       if (wrong !== null) throw sqlError("22023", `invalid symbol "${wrong[0]}" found while decoding base64 sequence`);
+      checkPadding(text.replace(/\s/g, ""));
       return new Uint8Array(Buffer.from(text, "base64"));
     }
     case "escape":
@@ -61,6 +62,17 @@ function decode(text: string, format: string): Uint8Array {
     default:
       throw encodingError(format);
   }
+}
+
+/** Groups of four, of which the last may end in one "=" or two. Throws 22023. */
+function checkPadding(base64: string): void {
+  const padding = base64.indexOf("=");
+  const isUnexpected = padding >= 0 && (padding % 4 < 2 || !/^={1,2}$/.test(base64.slice(padding)));
+  if (isUnexpected) throw sqlError("22023", 'unexpected "=" while decoding base64 sequence');
+  if (base64.length % 4 === 0) return;
+  throw sqlError("22023", "invalid base64 end sequence", {
+    hint: "Input data is missing padding, is truncated, or is otherwise corrupted.",
+  });
 }
 
 function checkedIndex(index: number | bigint, length: number): number {

@@ -1,33 +1,27 @@
-/** Date and time templates of to_char(), to_date() and to_timestamp() (chapter 9.8, table 9.27). */
+/** Date and time templates of to_char() (chapter 9.8, table 9.27); datetime-template.ts reads texts by them. */
 
 import { sqlError } from "../../../protocol/errors.js";
 import {
   civilFromDays,
   dayOfWeek,
   daysFromCivil,
-  daysInMonth,
   HOUR_MICROS,
-  isLeapYear,
   isoWeek,
   MINUTE_MICROS,
   offsetToText,
   SECOND_MICROS,
 } from "../../../values/datetime.js";
 import { splitMicros } from "../../../values/micros.js";
-import {
-  checkedTimestamp,
-  isFiniteTimestamp,
-  splitTimestamp,
-  type Timestamp,
-  timestampAt,
-} from "../../../values/timestamp.js";
+import { isFiniteTimestamp, splitTimestamp, type Timestamp } from "../../../values/timestamp.js";
 import type { Interval } from "../../../values/values.js";
 import { isoFields } from "./interval-calendar.js";
 import { checkPicture, ordinalSuffix } from "./number-format.js";
 
-const MONTHS = "January February March April May June July August September October November December".split(" ");
-const DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
-const ROMAN = "I II III IV V VI VII VIII IX X XI XII".split(" ");
+export const MONTHS = "January February March April May June July August September October November December".split(
+  " ",
+);
+export const DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
+export const ROMAN = "I II III IV V VI VII VIII IX X XI XII".split(" ");
 
 /** Longest first, as in formatting.c. */
 const KEYWORDS =
@@ -41,19 +35,21 @@ const ANY_CASE = new Set(
   ),
 );
 
-interface Item {
+export interface TemplateItem {
   /** A keyword, or null for literal text. */
   readonly key: string | null;
   readonly text: string;
   readonly fill: boolean;
+  /** Of literal text: it stands in quotes. */
+  readonly isQuoted?: true;
   /** "TH" or "th" after the keyword. */
   readonly suffix: string;
 }
 
 const CACHE_MAX = 200;
-const cache = new Map<string, readonly Item[]>();
+const cache = new Map<string, readonly TemplateItem[]>();
 
-function itemsOf(format: string): readonly Item[] {
+export function itemsOf(format: string): readonly TemplateItem[] {
   let items = cache.get(format);
   if (items === undefined) {
     checkPicture(format);
@@ -72,15 +68,15 @@ function keywordAt(format: string, at: number): string | null {
   return null;
 }
 
-function parseTemplate(format: string): Item[] {
-  const items: Item[] = [];
+function parseTemplate(format: string): TemplateItem[] {
+  const items: TemplateItem[] = [];
   let fill = true;
   for (let at = 0; at < format.length; ) {
     if (format[at] === '"') {
       // A backslash keeps the next character as it is.
       const quoted = /^"((?:[^"\\]|\\[\s\S])*)"?/.exec(format.slice(at)) as RegExpExecArray;
       const text = (quoted[1] as string).replace(/\\([\s\S])/g, "$1");
-      items.push({ key: null, text, fill: true, suffix: "" });
+      items.push({ key: null, text, fill: true, isQuoted: true, suffix: "" });
       at += quoted[0].length;
       continue;
     }
@@ -94,7 +90,8 @@ function parseTemplate(format: string): Item[] {
     at += keyword.length;
     if (keyword === "FM") fill = false;
     else if (keyword === "TH" || keyword === "th") items.push({ key: null, text: keyword, fill: true, suffix: "" });
-    else if (keyword !== "FX" && keyword !== "TM") {
+    else if (keyword === "FX") items.push({ key: keyword, text: "", fill: true, suffix: "" });
+    else if (keyword !== "TM") {
       const suffix = /^th/i.test(format.slice(at)) ? format.slice(at, at + 2) : "";
       at += suffix.length;
       items.push({ key: keyword, text: "", fill, suffix });
@@ -156,13 +153,11 @@ export function formatInterval(interval: Interval, format: string): string {
   });
 }
 
-function print(items: readonly Item[], fields: Fields): string {
+function print(items: readonly TemplateItem[], fields: Fields): string {
   let out = "";
   for (const item of items) {
-    if (item.key === null) {
-      out += item.text;
-      continue;
-    }
+    if (item.key === null) out += item.text;
+    if (item.key === null || item.key === "FX") continue;
     const text = printItem(item.key, item.fill, fields);
     out += text;
     if (item.suffix !== "") out += item.suffix === "TH" ? ordinalSuffix(text).toUpperCase() : ordinalSuffix(text);
@@ -298,7 +293,7 @@ function dateItem(key: string, fill: boolean, fields: Fields): string {
     case "DD":
       return padSigned(day, 2, fill, 0);
     case "DDD":
-      return pad(dayOfYear, 3, fill);
+      return padSigned(dayOfYear, 3, fill, 0);
     case "Q":
       return month === 0 ? "" : String(Math.trunc((month - 1) / 3) + 1);
     case "CC":
@@ -360,190 +355,4 @@ function isoItem(key: string, fill: boolean, days: number): string {
     default:
       return String(days + 2_440_588);
   }
-}
-
-/** Widths of numeric fields when digits follow each other without a separator. */
-const WIDTHS: Readonly<Record<string, number>> = {
-  YYYY: 4,
-  IYYY: 4,
-  YYY: 3,
-  IYY: 3,
-  YY: 2,
-  IY: 2,
-  Y: 1,
-  I: 1,
-  MM: 2,
-  DD: 2,
-  DDD: 3,
-  IDDD: 3,
-  HH: 2,
-  HH12: 2,
-  HH24: 2,
-  MI: 2,
-  SS: 2,
-  MS: 3,
-  US: 6,
-  SSSS: 5,
-  SSSSS: 5,
-  Q: 1,
-  CC: 2,
-  WW: 2,
-  IW: 2,
-  W: 1,
-  D: 1,
-  ID: 1,
-  J: 7,
-};
-
-interface TemplateReading {
-  readonly local: Timestamp;
-  /** Seconds east of UTC. */
-  readonly offset: number | null;
-}
-
-/**
- * to_timestamp(text, format): a wall clock reading and, where the text gives one, an offset in
- * seconds. Throws 22007 for text that does not fit, 22008 for fields out of range.
- */
-export function parseTimestampTemplate(text: string, format: string): TemplateReading {
-  const items = itemsOf(format);
-  const found: Record<string, number> = {};
-  let at = 0;
-  for (const [i, item] of items.entries()) {
-    if (item.key === null) {
-      at = skipLiteral(text, at, item.text);
-      continue;
-    }
-    while (text[at] === " ") at++;
-    if (at >= text.length) break;
-    const digitsNext = (items[i + 1]?.key ?? null) !== null && Object.hasOwn(WIDTHS, items[i + 1]?.key as string);
-    at = readField(text, at, item, digitsNext, found);
-    if (item.suffix !== "") at += 2;
-  }
-  return assemble(found, text);
-}
-
-/** A separator matches any separator; spaces match none or more. */
-function skipLiteral(text: string, start: number, literal: string): number {
-  let at = start;
-  for (const character of literal) {
-    if (/\s/.test(character)) while (text[at] === " ") at++;
-    else if (/[a-z0-9]/i.test(character)) at++;
-    else if (text[at] !== undefined && !/[a-z0-9+-]/i.test(text[at] as string)) at++;
-    else if (text[at] === character) at++;
-  }
-  return at;
-}
-
-const badValue = (value: string, key: string) =>
-  sqlError("22007", `invalid value "${value}" for "${key}"`, { detail: "Value must be an integer." });
-
-function readField(text: string, at: number, item: Item, fixed: boolean, found: Record<string, number>): number {
-  const key = item.key as string;
-  const rest = text.slice(at);
-  const names = /^(?:MON|MONTH)$/i.test(key) ? MONTHS : /^(?:DAY|DY)$/i.test(key) ? DAYS : null;
-  if (names !== null) {
-    const index = names.findIndex((name) => rest.slice(0, 3).toLowerCase() === name.slice(0, 3).toLowerCase());
-    if (index < 0) {
-      throw sqlError("22007", `invalid value "${rest.slice(0, key.length)}" for "${key}"`, {
-        detail: "The given value did not match any of the allowed values for this field.",
-      });
-    }
-    if (names === MONTHS) found.MM = index + 1;
-    const full = names[index] as string;
-    const isFull = /^(?:MONTH|DAY)$/i.test(key) && rest.toLowerCase().startsWith(full.toLowerCase());
-    return at + (isFull ? full.length : 3);
-  }
-  const word = /^[ABP]\.?[DMC]\.?/i.test(key) ? /^[abp]\.?[dmc]\.?/i.exec(rest) : null;
-  if (word !== null) {
-    found[/m/i.test(word[0]) ? "half" : "era"] = /^[pb]/i.test(word[0]) ? 1 : 0;
-    return at + word[0].length;
-  }
-  if (key === "TZH" || key === "OF" || key === "TZM") return readOffset(rest, at, key, found);
-  if (key.startsWith("FF")) return readFraction(rest, at, "US", 6, found);
-  if (key === "MS" || key === "US") return readFraction(rest, at, "US", key === "MS" ? 3 : 6, found);
-  const width = WIDTHS[key];
-  if (width === undefined) throw sqlError("0A000", `formatting field "${key}" is only supported in to_char`);
-  const limit = fixed || key.length < 4 ? width : 9;
-  const digits = new RegExp(`^[+-]?\\d{1,${limit}}`).exec(rest);
-  if (digits === null) throw badValue(rest.slice(0, width), key);
-  found[key] = yearOf(key, Number(digits[0]), digits[0].length);
-  return at + digits[0].length;
-}
-
-/** Years given with fewer digits lie nearest to 2020. */
-function yearOf(key: string, value: number, length: number): number {
-  if (!/^I?Y{1,3}$/.test(key) || length > key.length) return value;
-  if (value < 70) return value + 2000;
-  if (value < 100) return value + 1900;
-  return value < 520 ? value + 2000 : value < 1000 ? value + 1000 : value;
-}
-
-function readOffset(rest: string, at: number, key: string, found: Record<string, number>): number {
-  const match = (key === "TZM" ? /^(\d{2})/ : /^([+-]?\d{1,2})(?::(\d{2}))?/).exec(rest);
-  if (match === null) throw badValue(rest.slice(0, 2), key);
-  if (key === "TZM") found.TZM = Number(match[1]);
-  else {
-    found.TZH = Number(match[1]);
-    found.west = (match[1] as string).startsWith("-") ? 1 : 0;
-    if (match[2] !== undefined) found.TZM = Number(match[2]);
-  }
-  return at + match[0].length;
-}
-
-function readFraction(rest: string, at: number, key: string, width: number, found: Record<string, number>): number {
-  const digits = new RegExp(`^\\d{1,${width}}`).exec(rest);
-  if (digits === null) throw badValue(rest.slice(0, width), key);
-  found.US = Number(digits[0].padEnd(width === 3 ? 3 : 6, "0")) * (width === 3 ? 1000 : 1);
-  return at + digits[0].length;
-}
-
-const outOfRange = (text: string) => sqlError("22008", `date/time field value out of range: "${text}"`);
-
-function assemble(found: Record<string, number>, text: string): TemplateReading {
-  const days = assembleDate(found, text);
-  let hour = found.HH24 ?? found.HH12 ?? found.HH ?? 0;
-  if (found.HH24 === undefined && (found.HH12 ?? found.HH) !== undefined) {
-    if (hour < 1 || hour > 12) {
-      throw sqlError("22007", `hour "${hour}" is invalid for the 12-hour clock`, {
-        hint: "Use the 24-hour clock, or give an hour between 1 and 12.",
-      });
-    }
-    hour = found.half === undefined ? hour : (hour % 12) + 12 * found.half;
-  }
-  const ofDay = found.SSSSS ?? found.SSSS;
-  const minute = found.MI ?? 0;
-  const second = found.SS ?? 0;
-  if (hour > 24 || minute > 59 || second > 59) throw outOfRange(text);
-  const seconds = ofDay ?? hour * 3600 + minute * 60 + second;
-  const local = checkedTimestamp(timestampAt(days, seconds * SECOND_MICROS + (found.US ?? 0)));
-  if (found.TZH === undefined) return { local, offset: null };
-  const minutes = (found.TZM ?? 0) * 60;
-  return { local, offset: found.TZH * 3600 + (found.west === 1 ? -minutes : minutes) };
-}
-
-function assembleDate(found: Record<string, number>, text: string): number {
-  if (found.J !== undefined) return found.J - 2_440_588;
-  const isoYear = found.IYYY ?? found.IYY ?? found.IY ?? found.I;
-  if (isoYear !== undefined) {
-    const start = daysFromCivil(isoYear, 1, 4);
-    const monday = start - ((dayOfWeek(start) + 6) % 7);
-    return found.IDDD === undefined
-      ? monday + ((found.IW ?? 1) - 1) * 7 + (found.ID ?? 1) - 1
-      : monday + found.IDDD - 1;
-  }
-  let year = found.YYYY ?? found.YYY ?? found.YY ?? found.Y ?? null;
-  if (year === null) year = found.CC === undefined ? 0 : (found.CC - 1) * 100 + 1;
-  if (found.era === 1) year = -year;
-  // Years before Christ are counted from −1; there is no year 0 among them, but 0 is taken for 1 BC.
-  if (year < 0) year++;
-  if (found.DDD !== undefined) {
-    if (found.DDD < 1 || found.DDD > (isLeapYear(year) ? 366 : 365)) throw outOfRange(text);
-    return daysFromCivil(year, 1, 1) + found.DDD - 1;
-  }
-  if (found.WW !== undefined) return daysFromCivil(year, 1, 1) + (found.WW - 1) * 7 + (found.D ?? 1) - 1;
-  const month = found.MM ?? (found.Q === undefined ? 1 : found.Q * 3 - 2);
-  const day = found.DD ?? (found.W === undefined ? 1 : (found.W - 1) * 7 + 1);
-  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) throw outOfRange(text);
-  return daysFromCivil(year, month, day);
 }

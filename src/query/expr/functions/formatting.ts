@@ -6,6 +6,7 @@ import {
   addMicros,
   checkedTimestamp,
   isFiniteTimestamp,
+  roundTimestamp,
   splitTimestamp,
   type Timestamp,
 } from "../../../values/timestamp.js";
@@ -26,7 +27,8 @@ import {
 import { instantOf, localReading } from "../cast.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { numberConversion } from "../number-cast.js";
-import { formatInterval, formatTimestamp, parseTimestampTemplate } from "./datetime-format.js";
+import { formatInterval, formatTimestamp } from "./datetime-format.js";
+import { parseTimestampTemplate } from "./datetime-template.js";
 import { contextFn, fn } from "./define.js";
 import { formatNumber, parseNumber } from "./number-format.js";
 
@@ -38,7 +40,10 @@ function numberToChar(type: SqlType): ScalarFunction {
   const precision = FLOAT_DIGITS[type.name];
   if (precision !== undefined) {
     return fn("to_char", [type, TEXT], TEXT, (value: number, format: string) =>
-      formatNumber(Numeric.fromFloat(value, EXACT_DIGITS), format, precision),
+      formatNumber(Numeric.fromFloat(value, EXACT_DIGITS), format, {
+        precision,
+        isNegative: value < 0 || Object.is(value, -0),
+      }),
     );
   }
   const toNumeric = numberConversion(type.name, "numeric") as (value: Value) => Value;
@@ -48,9 +53,9 @@ function numberToChar(type: SqlType): ScalarFunction {
 }
 
 function toTimestamp(context: EvalContext, text: string, format: string): Timestamp {
-  const { local, offset } = parseTimestampTemplate(text, format);
-  if (offset === null) return instantOf(local, context.timeZone);
-  return checkedTimestamp(addMicros(local, -offset * SECOND_MICROS));
+  const { local, offset, precision } = parseTimestampTemplate(text, format);
+  if (offset === null) return roundTimestamp(instantOf(local, context.timeZone), precision);
+  return roundTimestamp(checkedTimestamp(addMicros(local, -offset * SECOND_MICROS)), precision);
 }
 
 function formatInZone(instant: Timestamp, format: string, timeZone: string): string | null {

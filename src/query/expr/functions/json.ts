@@ -42,10 +42,16 @@ function compact(value: unknown): string {
     .join()}}`;
 }
 
-/** Strings without quotes, JSON null as NULL. */
+/** Texts have no U+0000, but strings of json may. Throws 22P05. */
+export function withoutNul(text: string): string {
+  if (!text.includes("\0")) return text;
+  throw sqlError("22P05", "unsupported Unicode escape sequence", { detail: "\\u0000 cannot be converted to text." });
+}
+
+/** Strings without quotes, JSON null as NULL. Throws 22P05. */
 export function asText(type: SqlType, value: unknown): string | null {
   if (value === undefined || value === null) return null;
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return type === JSON_TYPE ? withoutNul(value) : value;
   if (isContainer(value)) spend(jsonParts(value) * NANOS_PER_WRITTEN_PART);
   return type === JSON_TYPE ? compact(value) : jsonbToText(value);
 }

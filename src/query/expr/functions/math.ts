@@ -98,6 +98,15 @@ function tanDegrees(x: number): number {
   return folded === 0 ? 0 : sinDegrees(x) / sinDegrees(x + 90);
 }
 
+/** Of the angle in the first quadrant; the sign says which infinity a multiple of 180 degrees has. */
+function cotDegrees(x: number): number {
+  let sign = x < 0 ? -1 : 1;
+  let angle = Math.abs(x % 360);
+  if (angle > 180) [angle, sign] = [360 - angle, -sign];
+  if (angle > 90) [angle, sign] = [180 - angle, -sign];
+  return angle === 0 ? sign * Number.POSITIVE_INFINITY : sign / tanDegrees(angle) + 0;
+}
+
 const TRIGONOMETRY: readonly ScalarFunction[] = [
   float("sin", within(Number.isFinite, Math.sin)),
   float("cos", within(Number.isFinite, Math.cos)),
@@ -116,10 +125,7 @@ const TRIGONOMETRY: readonly ScalarFunction[] = [
     within(Number.isFinite, (x) => sinDegrees(x + 90)),
   ),
   float("tand", within(Number.isFinite, tanDegrees)),
-  float(
-    "cotd",
-    within(Number.isFinite, (x) => 1 / tanDegrees(x) + 0),
-  ),
+  float("cotd", within(Number.isFinite, cotDegrees)),
   float("asind", within(unit, degreesOf(Math.asin))),
   float("acosd", within(unit, degreesOf(Math.acos))),
   float("atand", degreesOf(Math.atan)),

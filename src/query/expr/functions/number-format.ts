@@ -94,11 +94,16 @@ export function ordinalSuffix(digits: string): string {
   return { "1": "st", "2": "nd", "3": "rd" }[digits.at(-1) as string] ?? "th";
 }
 
-/**
- * to_char(number, format). `precision`: significant digits of a floating-point type, beyond which no fraction is
- * printed (formatting.c, float8_to_char). Throws 54000.
- */
-export function formatNumber(value: Numeric, format: string, precision = Number.POSITIVE_INFINITY): string {
+/** What to_char has to know of a floating-point number besides its digits (formatting.c, float8_to_char). */
+export interface FloatFormat {
+  /** Significant digits of the type, beyond which no fraction is printed. */
+  readonly precision: number;
+  /** Also of −0, and of what is rounded to it. */
+  readonly isNegative: boolean;
+}
+
+/** to_char(number, format). Throws 54000. */
+export function formatNumber(value: Numeric, format: string, float: FloatFormat | null = null): string {
   if (format === "") return "";
   checkPicture(format);
   const template = parse(format);
@@ -111,8 +116,9 @@ export function formatNumber(value: Numeric, format: string, precision = Number.
   if (template.tokens.includes("EEEE")) return scientific(value, template);
   const shifted =
     template.shift > 0 && value.isFinite() ? value.mul(Numeric.of(10n ** BigInt(template.shift), 0)) : value;
-  const places = Math.min(template.fractionDigits, Math.max(precision - wholeDigits(shifted), 0));
-  const rounded = shifted.round(places);
+  const most = float === null ? template.fractionDigits : Math.max(float.precision - wholeDigits(shifted), 0);
+  const places = Math.min(template.fractionDigits, most);
+  const rounded = float === null ? shifted.round(places) : roundHalfEven(shifted, places);
   const [whole, fraction = ""] = rounded.abs().toString().split(".") as [string, string?];
   const overflow = (whole === "0" ? 0 : whole.length) > template.integerDigits;
   const digits = {
@@ -120,8 +126,18 @@ export function formatNumber(value: Numeric, format: string, precision = Number.
     fraction: overflow ? "#".repeat(places) : fraction,
     hasPoint: overflow || (value.isFinite() && places > 0),
   };
-  const negative = value.signum() < 0 && !(rounded.isZero() && value.isFinite());
+  const negative = float?.isNegative ?? (value.signum() < 0 && !(rounded.isZero() && value.isFinite()));
   return new NumberPrinter(template, digits, negative, rounded.isZero()).print();
+}
+
+/** As printf rounds. */
+function roundHalfEven(value: Numeric, places: number): Numeric {
+  const rounded = value.round(places);
+  if (!value.isFinite() || value.scale <= places) return rounded;
+  const unit = 10n ** BigInt(value.scale - places);
+  const isHalf = (value.unscaled % unit) * 2n === (value.unscaled < 0n ? -unit : unit);
+  const kept = value.unscaled / unit;
+  return isHalf && kept % 2n === 0n ? Numeric.of(kept, places) : rounded;
 }
 
 /** Characters before the point when it is written out; also of "Infinity" and "NaN". */
@@ -161,6 +177,8 @@ function scientificParts(value: Numeric, places: number): { mantissa: string; ex
   return { mantissa: `${sign}${digits[0]}${places > 0 ? `.${fraction}` : ""}`, exponent };
 }
 
+const MINUS: ReadonlySet<string> = new Set(["S", "MI", "SG", "PR"]);
+
 class NumberPrinter {
   private out = "";
   private position = 0;
@@ -193,7 +211,8 @@ class NumberPrinter {
   /** Without a sign in the template: a minus or a blank before the first digit; PR opens its bracket there. */
   private defaultSign(): string {
     if (this.template.tokens.includes("PR")) return this.negative ? "<" : this.template.fill ? " " : "";
-    if (this.explicitSign) return "";
+    // PL writes the sign of positive numbers alone.
+    if (this.explicitSign && !(this.negative && this.template.tokens.every((token) => !MINUS.has(token)))) return "";
     if (this.negative) return "-";
     return this.template.fill ? " " : "";
   }

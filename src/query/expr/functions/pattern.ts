@@ -83,6 +83,7 @@ function replaceMatches(
   if (start < 1) throw badParameter("start", start);
   if (which < 0) throw badParameter("n", which);
   const regex = regexOf(pattern, flags);
+  if (isBeyond(text, start)) return text;
   const from = unitsOf(text, start - 1);
   let out = text.slice(0, from);
   let copied = from;
@@ -116,9 +117,13 @@ function regexpReplace(text: string, pattern: string, replacement: string, flags
   return replaceMatches(text, pattern, replacement, 1, flags.includes("g") ? 0 : 1, flags);
 }
 
+/** Whether a search from a character on would begin behind the end. */
+const isBeyond = (text: string, start: number): boolean => start - 1 > lengthOf(text);
+
 function matchesFrom(text: string, pattern: string, start: number, flags: string): RegExpExecArray[] {
   if (start < 1) throw badParameter("start", start);
   const regex = regexOf(pattern, flags);
+  if (isBeyond(text, start)) return [];
   regex.lastIndex = unitsOf(text, start - 1);
   return Array.from(text.matchAll(regex)) as RegExpExecArray[];
 }

@@ -24,7 +24,7 @@ import { jsonKeys } from "../compare.js";
 import type { EvalContext } from "../expr.js";
 import { recordRows, type TableFunction, tableFn, valueRows } from "../table-function.js";
 import { type Family, family } from "./define.js";
-import { asJson, asText } from "./json.js";
+import { asJson, asText, withoutNul } from "./json.js";
 import { isJsonObject } from "./json-member.js";
 import { recordFields } from "./json-record.js";
 import { membersIn } from "./json-slices.js";
@@ -111,7 +111,7 @@ function ofMembers<T>(
 const partAsJson = (part: string): Json => Json.stored(part, true);
 
 function partAsText(part: string): string | null {
-  if (part.startsWith('"')) return JSON.parse(part) as string;
+  if (part.startsWith('"')) return withoutNul(JSON.parse(part) as string);
   return part === "null" ? null : part;
 }
 

@@ -3,7 +3,13 @@
  */
 
 import { AVAILABLE_EXTENSIONS, BUILT_IN_EXTENSION } from "../../../catalog/extension.js";
-import { DATABASE_ID, EVERY_ROLE_ID, LANGUAGE_IDS, type RoleSettingsDef } from "../../../catalog/role.js";
+import {
+  DATABASE_ID,
+  EVERY_ROLE_ID,
+  LANGUAGE_IDS,
+  READ_STATISTICS_ROLE,
+  type RoleSettingsDef,
+} from "../../../catalog/role.js";
 import { toldSettingName } from "../../../protocol/setting-names.js";
 import { registerTableFunction } from "../../../query/expr/functions/table-registry.js";
 import { oidOfId } from "../../../query/expr/types.js";
@@ -284,10 +290,11 @@ const WAIT_EVENTS: Readonly<Record<string, string>> = { transaction: "transactio
 
 /**
  * Whether the asker may see what the user's sessions do: its own, those of roles that it has, and all if it is a
- * superuser.
+ * superuser or has pg_read_all_stats.
  */
 function maySee(user: string, { catalog, rights }: Pick<SystemView, "catalog" | "rights">): boolean {
   if (!rights.ofRoles || rights.isSuperuser || rights.acting.name === user) return true;
+  if (rights.hasRole(READ_STATISTICS_ROLE.id)) return true;
   const role = catalog.role(user);
   return role?.login === true && rights.hasRole(role.id);
 }

@@ -10,9 +10,11 @@ import {
   BUILT_IN_ROLES,
   type Grant,
   MEMBER_ROLE,
+  MONITOR_ROLE,
   PRIVILEGE_LETTERS,
   PUBLIC_ID,
   READ_ALL_ROLE,
+  READ_STATISTICS_ROLE,
   type RoleDef,
   WRITE_ALL_ROLE,
 } from "../../../catalog/role.js";
@@ -40,6 +42,8 @@ const OIDS: ReadonlyMap<number, number> = new Map([
   [MEMBER_ROLE.id, MEMBER_OID],
   [READ_ALL_ROLE.id, 6181],
   [WRITE_ALL_ROLE.id, 6182],
+  [READ_STATISTICS_ROLE.id, 3375],
+  [MONITOR_ROLE.id, 3373],
 ]);
 
 export function roleOid(id: number): number {
