@@ -233,7 +233,8 @@ export async function removeFolder(path: string, manifest: string): Promise<void
     await rm(join(path, manifest), { force: true });
     await fileDisk.syncDirectory(path);
   }
-  await rm(path, { recursive: true, force: true });
+  // Another node that has been given up may still write there.
+  await rm(path, { recursive: true, force: true, maxRetries: 3 });
 }
 
 /** Empty if there is no such folder. */

@@ -3,7 +3,7 @@
  * written last, and the directory's records. Their tenants' backups are beside, in {folder}/_installation/tenants, in
  * the form of backup-folder.ts. Holds no state.
  */
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { WholeRecords } from "../directory/whole-records.js";
 import type { MadeBackup } from "../protocol/backup-orders.js";
@@ -126,14 +126,51 @@ export class WholeFolder {
     for (const one of tenants) await this.tenants.discard(one.tenant, one.id);
   }
 
-  /** What backups left that a crash or a failed deletion cut short. Called when none is being made. */
-  async removeLeftovers(): Promise<void> {
+  /** Ids of backups that were begun and are not whole, with the times at which they began: being made, or cut short. */
+  unfinished(): { readonly id: string; readonly startedAt: string }[] {
+    return this.ids().flatMap((id) => {
+      const startedAt = this.cutShortSince(id);
+      return startedAt === null ? [] : [{ id, startedAt }];
+    });
+  }
+
+  /** When it began, of one that is not whole; null: it is, or there is none. Throws not_found for what is no id. */
+  cutShortSince(id: string): string | null {
+    if (this.find(id) !== null) return null;
+    return statSync(this.pathOf(id), { throwIfNoEntry: false })?.mtime.toISOString() ?? null;
+  }
+
+  /** Of the tenants that a backup is to hold, each backup is there. Throws conflict. */
+  async requireParts(
+    parts: readonly { readonly tenant: string; readonly id: string }[],
+    turn: () => Promise<void>,
+  ): Promise<void> {
+    for (const { tenant, id } of parts) {
+      await turn();
+      if (this.tenants.has(tenant, id)) continue;
+      throw new DbError("conflict", `The backup of tenant "${tenant}" was removed meanwhile; back up again.`);
+    }
+  }
+
+  /**
+   * What backups left that a crash or a failed deletion cut short. Called when none is being made. `mayRemove` is asked
+   * each time, and rejects where another node may make one.
+   */
+  async removeLeftovers(mayRemove: () => Promise<void>): Promise<void> {
     const manifests = this.list();
     const whole = new Set(manifests.map(({ id }) => id));
     const used = new Set(manifests.flatMap(({ tenants }) => tenants.map(({ id }) => id)));
-    for (const id of this.ids()) if (!whole.has(id)) await this.discard(id, []);
+    for (const id of this.ids()) {
+      if (whole.has(id)) continue;
+      await mayRemove();
+      await this.discard(id, []);
+    }
     for (const tenant of this.tenants.tenants()) {
-      for (const id of this.tenants.ids(tenant)) if (!used.has(id)) await this.tenants.discard(tenant, id);
+      for (const id of this.tenants.ids(tenant)) {
+        if (used.has(id)) continue;
+        await mayRemove();
+        await this.tenants.discard(tenant, id);
+      }
     }
   }
 

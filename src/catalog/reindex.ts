@@ -37,13 +37,21 @@ function isOpen(database: string): Verification {
 
 /** The table with other ids of its indexes, wherever it names them. Indexes for search are made anew by themselves. */
 function renumbered(table: TableDef, ids: ReadonlyMap<number, number>): TableDef {
-  const { indexes, searchIndexes, referencedBy, collection } = table;
+  const { indexes, searchIndexes, referencedBy, collection, comments } = table;
   const now = <I extends number | null>(id: I) => (id === null ? id : ((ids.get(id) ?? id) as I));
   return Object.freeze({
     ...table,
     indexes: indexes.map((index) => Object.freeze({ ...index, id: now(index.id) })),
     ...(searchIndexes && {
       searchIndexes: searchIndexes.map((index) => Object.freeze({ ...index, id: now(index.id) })),
+    }),
+    ...(comments && {
+      comments: Object.fromEntries(
+        Object.entries(comments).map(([key, comment]) => [
+          key.replace(/^index (\d+)$/, (_, id: string) => `index ${now(Number(id))}`),
+          comment,
+        ]),
+      ),
     }),
     ...(referencedBy && { referencedBy: referencedBy.map((each) => ({ ...each, indexId: now(each.indexId) })) }),
     ...(collection?.kind === "document" && {

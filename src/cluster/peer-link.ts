@@ -21,7 +21,7 @@ import { codesOf, type EndpointCodes, OWN_HELLO, type PeerHello, translate } fro
  */
 const CARRIED: ReadonlySet<string> = new Set([
   ...["key-usage", "audit", "placement", "unsettled", "move-report"],
-  ...["restore-ask", "restore-answer", "restore-report", "backup-report"],
+  ...["restore", "backup", "order-heard", "restore-report", "backup-report", "backup-ask", "backup-answer"],
 ]);
 const KIND = { frames: 0, control: 1 } as const;
 const HEAD_BYTES = 9;

@@ -17,18 +17,20 @@ import type { Partition } from "../actor/partition.js";
 import type { Request } from "../actor/request.js";
 import { durablyCommitted } from "../actor/requests.js";
 import { BackupFolder } from "../backup/backup-folder.js";
+import { FolderMark } from "../backup/folder-mark.js";
 import { WholeFolder } from "../backup/whole-folder.js";
 import type { AuditEvent } from "../protocol/audit.js";
+import type { BackupOrder } from "../protocol/backup-orders.js";
 import type { TenantEndpointName } from "../protocol/endpoints.js";
 import { DbError } from "../protocol/errors.js";
 import type { ActorMetrics, ToActor } from "../protocol/messages.js";
-import type { JobRecord } from "../protocol/placement.js";
+import type { JobRecord, RestoreOrder } from "../protocol/placement.js";
 import type { Tenant } from "../session/tenant.js";
 import { endsUndone } from "../storage/ending-branches.js";
+import { BackupAsks } from "./backup/backup-asks.js";
 import { provideBackups } from "./backup/backup-functions.js";
 import { backupHandlers } from "./backup/backup-routes.js";
 import { Backups } from "./backup/backups.js";
-import { RestoreAsks } from "./backup/restore-asks.js";
 import { Restores } from "./backup/restores.js";
 import { endExpired } from "./branches/branch-life.js";
 import { auditEventOf } from "./directory/audit-event.js";
@@ -54,10 +56,12 @@ class FeaturesOfActor implements ActorFeatures {
   private readonly background: BackgroundRequests;
   private readonly placement: Placement;
   private readonly backups: Backups;
-  private readonly restoreAsks: RestoreAsks;
+  private readonly backupAsks: BackupAsks;
   private readonly restores: Restores;
   private readonly backupFolder: BackupFolder;
   private readonly wholeFolder: WholeFolder;
+  /** Absent: no other node uses the folder. */
+  private readonly mark: FolderMark | null;
   /** Null: it is another actor's. */
   private directory: DirectoryServices | null = null;
   /** Partitions that other nodes are to own, or do. */
@@ -81,14 +85,21 @@ class FeaturesOfActor implements ActorFeatures {
     this.backupFolder = new BackupFolder(root);
     this.wholeFolder = new WholeFolder(root);
     const folders = { tenant: this.backupFolder, whole: this.wholeFolder.tenants };
+    const { cluster } = settings;
+    const mark = cluster === undefined ? null : new FolderMark(root, cluster.node);
+    this.mark = mark;
+    this.backupAsks = new BackupAsks((message) => say(message));
+    const isBetweenNodes = cluster !== undefined;
     this.backups = new Backups({
       ...{ scheduler, folders, log },
-      report: (report) => say({ kind: "backup-report", report }),
+      isBetweenNodes,
+      report: (report, sent) => say({ kind: "backup-report", report, sent }),
+      ...(mark !== null && { shared: { mark, ask: (partition) => this.backupAsks.mark(partition) } }),
     });
-    this.restoreAsks = new RestoreAsks((message) => say(message));
     this.restores = new Restores({
-      ...{ scheduler, folders, running },
-      report: (report) => say({ kind: "restore-report", report }),
+      ...{ scheduler, folders, running, ...(mark !== null && { mark }) },
+      isBetweenNodes,
+      report: (report, sent) => say({ kind: "restore-report", report, sent }),
       failed: (message, fields) => log("error", message, fields),
     });
   }
@@ -97,7 +108,7 @@ class FeaturesOfActor implements ActorFeatures {
     this.handedOver.delete(partition.number);
     partition.part(FEED).subscriptions.output = this.live;
     partition.part(JOBS).progress.output = this.live;
-    provideBackups(partition, this.backups, this.restoreAsks);
+    provideBackups(partition, this.backups, this.backupAsks);
     this.restores.opened(partition);
   }
 
@@ -107,12 +118,12 @@ class FeaturesOfActor implements ActorFeatures {
   }
 
   async openDirectory(): Promise<string | null> {
-    const { host, backupFolder, wholeFolder } = this;
+    const { host, backupFolder, wholeFolder, mark } = this;
     const partition = host.partitions.get(DIRECTORY_PARTITION);
     if (partition === undefined) return null;
     const { settings, scheduler, marks, deriveKey } = host;
     this.directory = await DirectoryServices.open({
-      ...{ settings, scheduler, marks, partition, backupFolder, wholeFolder, deriveKey },
+      ...{ settings, scheduler, marks, partition, backupFolder, wholeFolder, mark, deriveKey },
       wrote: () => host.wrote(partition),
       say: (message) => host.say(message),
       log: (level, message, fields) => host.log(level, message, fields),
@@ -168,7 +179,6 @@ class FeaturesOfActor implements ActorFeatures {
   }
 
   hear(message: ToActor): void {
-    const { partitions } = this.host;
     switch (message.kind) {
       case "placement":
         if (this.handedOver.has(message.partition)) this.placement.refuse(message.message);
@@ -178,20 +188,40 @@ class FeaturesOfActor implements ActorFeatures {
         this.placement.reportAll();
         break;
       case "restore":
-        if (this.handedOver.has(message.partition)) this.restores.refuse(message.order);
-        else this.restores.start(partitions.get(message.partition)!, message.order);
+        this.restore(message.partition, message.order);
         break;
-      case "restore-answer":
-        this.restoreAsks.heard(message.answer);
+      case "backup-answer":
+        this.backupAsks.heard(message.answer);
         this.host.armTurn();
         break;
       case "backup":
-        if (message.order.do === "create" && this.handedOver.has(message.partition)) this.backups.refuse(message.order);
-        else this.backups.order(partitions.get(message.partition)!, message.order);
+        this.backUp(message.partition, message.order);
+        break;
+      case "order-heard":
+        this.backups.reportHeard(message.heard);
+        this.restores.reportHeard(message.heard);
         break;
       default:
         this.directory?.hear(message);
     }
+  }
+
+  /** Undefined: another node is to own the partition, or does. From another node an order may come late. */
+  private ownPartition(number: number): Partition | undefined {
+    return this.handedOver.has(number) ? undefined : this.host.partitions.get(number);
+  }
+
+  private restore(number: number, order: RestoreOrder): void {
+    const partition = this.ownPartition(number);
+    if (partition === undefined) this.restores.refuse(number, order);
+    else this.restores.start(partition, order);
+  }
+
+  private backUp(number: number, order: BackupOrder): void {
+    const partition = this.ownPartition(number);
+    if (order.do === "cancel") this.backups.cancel(order.ask);
+    else if (partition === undefined) this.backups.refuse(number, order.ask);
+    else this.backups.order(partition, order);
   }
 
   placeOf(tenantId: string) {
@@ -281,6 +311,8 @@ class FeaturesOfActor implements ActorFeatures {
 
   sweep(): void {
     this.placement.sweep();
+    this.backups.sweep();
+    this.restores.sweep();
     if (!this.handedOver.has(DIRECTORY_PARTITION)) this.directory?.sweep();
     for (const [number, partition] of this.host.partitions)
       if (!this.handedOver.has(number)) endExpired(partition, Date.now());

@@ -5,12 +5,11 @@
  */
 import type { MessagePort } from "node:worker_threads";
 import type { AuditEvent } from "../protocol/audit.js";
-import type { BackupOrder } from "../protocol/backup-orders.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor, ToActor, WriteRefusal } from "../protocol/messages.js";
 import type { FromLibraryThread, ToLibraryThread } from "../protocol/model-library.js";
 import { runQueueMs } from "../protocol/os-thread.js";
-import type { PlacementMessage, RestoreOrder } from "../protocol/placement.js";
+import type { PlacementMessage } from "../protocol/placement.js";
 import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";
 import type { SpanRecord } from "../protocol/tracing.js";
 import { ActorLife, type ActorLifeHost, type ActorLifeOptions, RESTART_PAUSE_MS_MAX } from "./actor-life.js";
@@ -286,13 +285,12 @@ export class ActorPool {
         this.carry(message.partition, message.message);
         break;
       case "restore":
-        this.order(message.partition, message.order);
-        break;
       case "backup":
-        this.orderBackup(message.partition, message.order);
+        this.order(message);
         break;
-      case "restore-answer":
-        this.linkOf(message.partition).post({ kind: "restore-answer", answer: message.answer });
+      case "order-heard":
+      case "backup-answer":
+        this.linkOf(message.partition).post(message);
         break;
       case "audit":
       case "refused":
@@ -302,7 +300,7 @@ export class ActorPool {
         if (!this.outbox.kept(message)) this.routes?.auditKept(message);
         break;
       case "move-report":
-      case "restore-ask":
+      case "backup-ask":
       case "restore-report":
       case "backup-report":
       case "unsettled":
@@ -386,11 +384,9 @@ export class ActorPool {
 
   /** From one actor to another. An actor that is not running asks for what it missed after its start. */
   private carry(partition: number, message: PlacementMessage): void {
-    const link = this.linkOf(partition);
-    const isThere = link === this.localLinkOf(partition) ? this.isServed(partition) : link.state === "ready";
-    if (isThere || (message.do !== "receive" && message.do !== "send")) {
+    if (this.isThere(partition) || (message.do !== "receive" && message.do !== "send")) {
       const data = message.do === "entries" ? [message.data] : [];
-      link.post({ kind: "placement", partition, message }, data);
+      this.linkOf(partition).post({ kind: "placement", partition, message }, data);
       return;
     }
     const { tenant, move } = message;
@@ -398,31 +394,30 @@ export class ActorPool {
     this.directory.post({ kind: "move-report", report });
   }
 
-  /** Whether an order to the partition arrives where it can be followed: in this process. */
-  private isServed(partition: number): boolean {
+  /** Whether what is sent to the partition arrives: in this process, or at the node that owns it. */
+  private isThere(partition: number): boolean {
     const link = this.linkOf(partition);
-    return link.alive && !this.damaged.has(partition) && link === this.localLinkOf(partition);
+    if (link !== this.localLinkOf(partition)) return link.state === "ready";
+    return link.alive && !this.damaged.has(partition);
   }
 
-  private order(partition: number, order: RestoreOrder): void {
-    if (this.isServed(partition)) {
-      this.linkOf(partition).post({ kind: "restore", partition, order });
+  /** To back a tenant up, or to restore it. */
+  private order(message: Extract<FromActor, { readonly kind: "restore" | "backup" }>): void {
+    const { partition } = message;
+    if (this.isThere(partition)) {
+      this.linkOf(partition).post(message);
       return;
     }
-    const { tenant, restore } = order;
-    const error = unavailable(partition);
-    const report = { tenant, restore, state: "failed", entries: 0, verified: null, error } as const;
-    this.directory.post({ kind: "restore-report", report });
-  }
-
-  private orderBackup(partition: number, order: BackupOrder): void {
-    if (this.isServed(partition)) {
-      this.linkOf(partition).post({ kind: "backup", partition, order });
+    const told = `Partition ${partition} is not available here; try again.`;
+    const error = { code: "partition_unavailable", message: told };
+    const failed = { state: "failed", entries: 0, error } as const;
+    if (message.kind === "backup") {
+      const report = { ...failed, ask: message.order.ask, bytes: 0, backup: null };
+      this.directory.post({ kind: "backup-report", report, sent: null });
       return;
     }
-    const error = unavailable(partition);
-    const report = { ask: order.ask, state: "failed", entries: 0, bytes: 0, backup: null, error } as const;
-    this.directory.post({ kind: "backup-report", report });
+    const { tenant, restore } = message.order;
+    this.directory.post({ kind: "restore-report", report: { ...failed, tenant, restore, verified: null }, sent: null });
   }
 
   /** Other nodes see it by themselves: the one with the directory tells it. */
@@ -456,14 +451,12 @@ export class ActorPool {
   /** In a cluster: the partitions are not this thread's any more. The next thread begins with nothing. */
   private ownsNothing(link: ActorLink, partitions: readonly number[]): void {
     if (this.routes === null) return;
-    const hadDirectory = partitions.includes(DIRECTORY_PARTITION) && this.directory === link;
+    const own = partitions.filter((partition) => this.linkOf(partition) === link);
+    const hadDirectory = own.includes(DIRECTORY_PARTITION);
     this.routes.ended(partitions);
+    for (const partition of own) this.partitionLost(partition);
     if (hadDirectory) this.options.directoryRestarted();
     if (!partitions.includes(DIRECTORY_PARTITION) || this.isClosing) return;
     for (const { by, value, answer } of link.takeIdentityQuestions()) this.directory.findIdentity(by, value, answer);
   }
-}
-
-function unavailable(partition: number): { readonly code: string; readonly message: string } {
-  return { code: "partition_unavailable", message: `Partition ${partition} is not available here; try again.` };
 }

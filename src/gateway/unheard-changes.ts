@@ -10,7 +10,7 @@ import type { FromActor } from "../protocol/messages.js";
 
 /** They are in order among themselves: nothing of a partition is believed once it has left. */
 const ORDERS: ReadonlySet<FromActor["kind"]> = new Set([
-  ...(["placement", "restore", "backup", "restore-answer", "partition-leaving"] as const),
+  ...(["placement", "restore", "backup", "backup-answer", "partition-leaving"] as const),
 ]);
 
 export class UnheardChanges {

@@ -59,6 +59,7 @@ export const ERRORS = {
   idempotency_conflict: { status: 409, retry: false, message: "The Idempotency-Key was used with another request." },
   idempotency_in_progress: { status: 409, retry: true, message: "A request with this Idempotency-Key is running." },
   model_in_use: { status: 409, retry: true, message: "The model is in use." },
+  folder_not_shared: { status: 409, retry: false, message: "The nodes do not share the folder of backups." },
   pull_cancelled: { status: 409, retry: true, message: "The pull was cancelled." },
   sequence_too_old: {
     status: 410,

@@ -5,20 +5,12 @@
  */
 import type { MessagePort } from "node:worker_threads";
 import type { AuditBatch, AuditEvent, AuditKept } from "./audit.js";
-import type { BackupOrder, BackupReport } from "./backup-orders.js";
+import type { BackupAnswer, BackupAsk, BackupOrder, BackupReport, OrderHeard, ReportSent } from "./backup-orders.js";
 import type { Config } from "./config.js";
 import type { ErrorCode } from "./errors.js";
 import type { Identity, IdentityChange } from "./identity.js";
 import type { FromLibrary, ToLibrary } from "./model-library.js";
-import type {
-  MoveReport,
-  PlacementMessage,
-  RestoreAnswer,
-  RestoreAsk,
-  RestoreOrder,
-  RestoreReport,
-  UnsettledTenant,
-} from "./placement.js";
+import type { MoveReport, PlacementMessage, RestoreOrder, RestoreReport, UnsettledTenant } from "./placement.js";
 import type { CountedRequests } from "./request-counts.js";
 import type { StoppedStatement } from "./stopped-statement.js";
 import type { ThreadDiagnosis } from "./thread-diagnosis.js";
@@ -142,14 +134,16 @@ export type ToActor =
   | { readonly kind: "placement"; readonly partition: number; readonly message: PlacementMessage }
   | { readonly kind: "restore"; readonly partition: number; readonly order: RestoreOrder }
   | { readonly kind: "backup"; readonly partition: number; readonly order: BackupOrder }
-  | { readonly kind: "restore-answer"; readonly answer: RestoreAnswer }
+  /** The directory's actor has a report on an order. */
+  | { readonly kind: "order-heard"; readonly partition: number; readonly heard: OrderHeard }
+  | { readonly kind: "backup-answer"; readonly answer: BackupAnswer }
   /** Say which tenants are unsettled: the directory has been started again. */
   | { readonly kind: "report-unsettled" }
   /** These go to the directory's actor. */
   | { readonly kind: "move-report"; readonly report: MoveReport }
-  | { readonly kind: "restore-ask"; readonly ask: RestoreAsk }
-  | { readonly kind: "restore-report"; readonly report: RestoreReport }
-  | { readonly kind: "backup-report"; readonly report: BackupReport }
+  | { readonly kind: "backup-ask"; readonly ask: BackupAsk }
+  | { readonly kind: "restore-report"; readonly report: RestoreReport; readonly sent: ReportSent | null }
+  | { readonly kind: "backup-report"; readonly report: BackupReport; readonly sent: ReportSent | null }
   | { readonly kind: "unsettled"; readonly partition: number; readonly tenants: readonly UnsettledTenant[] }
   | { readonly kind: "actor-ended"; readonly actor: number }
   /** In a cluster: the partition's owner is not reached any more, or is another one. */
@@ -378,12 +372,13 @@ export type FromActor =
   | { readonly kind: "placement"; readonly partition: number; readonly message: PlacementMessage }
   | { readonly kind: "restore"; readonly partition: number; readonly order: RestoreOrder }
   | { readonly kind: "backup"; readonly partition: number; readonly order: BackupOrder }
-  | { readonly kind: "restore-answer"; readonly partition: number; readonly answer: RestoreAnswer }
+  | { readonly kind: "order-heard"; readonly partition: number; readonly heard: OrderHeard }
+  | { readonly kind: "backup-answer"; readonly partition: number; readonly answer: BackupAnswer }
   /** To be carried to the directory's actor. */
   | { readonly kind: "move-report"; readonly report: MoveReport }
-  | { readonly kind: "restore-ask"; readonly ask: RestoreAsk }
-  | { readonly kind: "restore-report"; readonly report: RestoreReport }
-  | { readonly kind: "backup-report"; readonly report: BackupReport }
+  | { readonly kind: "backup-ask"; readonly ask: BackupAsk }
+  | { readonly kind: "restore-report"; readonly report: RestoreReport; readonly sent: ReportSent | null }
+  | { readonly kind: "backup-report"; readonly report: BackupReport; readonly sent: ReportSent | null }
   /** Tenants that were being moved, so the partition does not know whether it has them. Likewise. */
   | { readonly kind: "unsettled"; readonly partition: number; readonly tenants: readonly UnsettledTenant[] }
   /** The partition's files are damaged: it is not served, the others are. Also said before `ready`. */

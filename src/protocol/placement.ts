@@ -4,7 +4,6 @@
  * messages, in order. Structured clones; the bytes of entries are transferred.
  */
 import type { BackupStore } from "./backup-orders.js";
-import type { ErrorCode } from "./errors.js";
 
 export type MoveState =
   | "preparing"
@@ -118,6 +117,8 @@ export interface RestoreOrder {
   /** Whose backup it is, and where it lies. */
   readonly from: string;
   readonly store: BackupStore;
+  /** What the folder's mark must say (backup/folder-mark.ts); absent: it is not looked at. */
+  readonly mark?: string;
   /** Null: it is not encrypted. */
   readonly passphrase: string | null;
   /** Microseconds since the epoch: later commits are left out; null: none is. */
@@ -129,24 +130,6 @@ export interface RestoreOrder {
   /** Nobody can address the tenant yet: what it has, branches and all, is left over from another try. */
   readonly isNew?: boolean;
 }
-
-/** A tenant's actor asks for it, in the name of the tenant's administrator. */
-export interface RestoreAsk {
-  /** Of the question, in that actor. */
-  readonly id: number;
-  /** Where the tenant is. */
-  readonly partition: number;
-  readonly tenantId: string;
-  readonly backup: string | null;
-  readonly passphrase: string | null;
-  readonly until: string | null;
-}
-
-/** How the restore began, as its route tells it, or why it did not. */
-export type RestoreAnswer = { readonly id: number } & (
-  | { readonly view: object }
-  | { readonly error: { readonly code: ErrorCode; readonly message: string } }
-);
 
 export type RestoreState = "checking" | "restoring" | "verifying" | "completed" | "failed";
 

@@ -7,6 +7,8 @@ import { type Outcome, textOutcome } from "./sql-result.js";
 import type { StatementRun } from "./statement-run.js";
 import type { TransactionBlock } from "./transaction-block.js";
 
+export const NO_BLOCK_TO_SET = warning("SET LOCAL can only be used in transaction blocks", "25P01");
+
 /** Begins a transaction, or says that there is none. Throws 25P01, 42704. */
 export function controlOutside(bound: BoundTransaction, run: StatementRun, block: TransactionBlock): Outcome {
   const { action } = bound;

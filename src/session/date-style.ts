@@ -1,4 +1,4 @@
-/** DateStyle, IntervalStyle and bytea_output as SET takes them. Used by settings.ts. */
+/** DateStyle and IntervalStyle as SET takes them, and what they and others make of texts. Used by settings.ts. */
 import { sqlError } from "../protocol/errors.js";
 import { type DateOrder, PLAIN_STYLE, type TextStyle } from "../values/text-style.js";
 
@@ -56,6 +56,7 @@ export function textStyleOf(
   dates: string | undefined,
   intervals: string | undefined,
   bytes?: string,
+  floatDigits?: string,
 ): TextStyle | undefined {
   const [style = PLAIN_STYLE.dates, order = PLAIN_STYLE.order] = (dates?.split(", ") ?? []) as [
     TextStyle["dates"]?,
@@ -66,7 +67,8 @@ export function textStyleOf(
     order,
     intervals: (intervals as TextStyle["intervals"]) ?? PLAIN_STYLE.intervals,
     bytes: bytes === "escape" ? "escape" : "hex",
+    floatDigits: Number(floatDigits ?? 1),
   };
   const isPlain = style === "ISO" && order === "MDY" && made.intervals === "postgres" && made.bytes === "hex";
-  return isPlain ? undefined : made;
+  return isPlain && made.floatDigits > 0 ? undefined : made;
 }

@@ -76,7 +76,7 @@ export class ProtocolSession {
     } finally {
       tenant.rollback(tx);
     }
-    names.settings.setText(name, value, false);
+    names.settings.startWith(name, value);
   }
 
   /**

@@ -197,6 +197,12 @@ export class SessionNames implements SessionMemory {
     return JSON.stringify([definer, role, sessionAuthorization, user, administrator, memberOf, lead, rowSecurity]);
   }
 
+  /** In sessions of one key names mean the same, with the same rights, by the same definitions. */
+  get nameKey(): string {
+    const own = this.hasTemporaries ? this.temporarySchema : "";
+    return `${own}\0${JSON.stringify(this.resolved(this.settings.searchPath))}\0${this.roleKey}`;
+  }
+
   /** Who the session began as. */
   sessionActing(catalog: CatalogView): Acting {
     const { user } = this.login;

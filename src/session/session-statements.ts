@@ -21,8 +21,8 @@ interface Prepared {
   readonly sql: string;
   readonly preparedMicros: number;
   plan: StatementPlan;
-  /** Whose rights the plan has. */
-  roleKey: string;
+  /** Whose rights the plan has, and where it found its names. */
+  nameKey: string;
 }
 
 /** A statement of a protocol. */
@@ -47,8 +47,8 @@ export class SessionStatements {
     return planNode(node, types);
   }
 
-  add({ name, node, types }: BoundPrepare, plan: StatementPlan, sql: string, roleKey: string): void {
-    this.statements.set(name, { node, types, plan, sql, roleKey, preparedMicros: Date.now() * 1000 });
+  add({ name, node, types }: BoundPrepare, plan: StatementPlan, sql: string, nameKey: string): void {
+    this.statements.set(name, { node, types, plan, sql, nameKey, preparedMicros: Date.now() * 1000 });
   }
 
   /** All that have a name. */
@@ -62,17 +62,17 @@ export class SessionStatements {
     }
   }
 
-  /** The statement's plan, planned again if definitions or the session's role have changed. Throws 26000. */
-  planOf(name: string, catalogVersion: number | string, roleKey: string, planNode: PlanNode): StatementPlan {
+  /** The statement's plan, planned again if definitions, the session's role or its path have changed. Throws 26000. */
+  planOf(name: string, catalogVersion: number | string, nameKey: string, planNode: PlanNode): StatementPlan {
     const prepared = this.find(name);
-    if (prepared.plan.catalogVersion !== catalogVersion || prepared.roleKey !== roleKey) {
+    if (prepared.plan.catalogVersion !== catalogVersion || prepared.nameKey !== nameKey) {
       // The types that were found when it was prepared stay.
       const plan = planNode(prepared.node, prepared.plan.parameterTypes);
       const [told, now] = [prepared.plan, plan].map((one) => (one.bound.kind === "query" ? one.shape!.outputs : []));
       requireSame(told!, now!);
       prepared.plan = plan;
-      // Only now: a role that was refused has not got the plan of the one before it.
-      prepared.roleKey = roleKey;
+      // Only now: a session that was refused has not got the plan of the one before it.
+      prepared.nameKey = nameKey;
     }
     return prepared.plan;
   }

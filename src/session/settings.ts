@@ -49,7 +49,7 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   default_transaction_isolation: { initial: "serializable", parse: isolationLevel },
   default_transaction_read_only: { initial: "off", parse: onOrOff },
   datestyle: { initial: "ISO, MDY", parse: dateStyle },
-  extra_float_digits: { initial: "1", parse: onlyValue("1", /^[0-3]$/) },
+  extra_float_digits: { initial: "1", parse: wholeNumber(-15, 3) },
   // A search here goes on until it has the rows that LIMIT wants, whatever the next ones say.
   "hnsw.ef_search": { initial: "64", parse: wholeNumber(1, 16_384) },
   "hnsw.iterative_scan": { initial: "off", parse: oneOf("off", "relaxed_order", "strict_order") },
@@ -121,7 +121,7 @@ export class Settings {
     return this.read("timezone") ?? "UTC";
   }
 
-  /** DateStyle, IntervalStyle and bytea_output; undefined: ISO, postgres and hex. */
+  /** DateStyle, IntervalStyle, bytea_output and extra_float_digits; undefined: ISO, postgres, hex and above 0. */
   get style(): TextStyle | undefined {
     return this.textStyle;
   }
@@ -304,6 +304,13 @@ export class Settings {
     this.refresh();
   }
 
+  /** A statement has ended outside of transaction blocks: so has its transaction. */
+  endStatement(): void {
+    if (this.local === null) return;
+    this.local = null;
+    this.refresh();
+  }
+
   /** For a savepoint. */
   current(): SettingsMark {
     return { values: this.values && new Map(this.values), local: this.local && new Map(this.local) };
@@ -325,7 +332,8 @@ export class Settings {
       deferrable: read("default_transaction_deferrable") === "on",
     };
     this.statementTimeoutMs = durationMs(read("statement_timeout") ?? "0");
-    this.textStyle = textStyleOf(read("datestyle"), read("intervalstyle"), read("bytea_output"));
+    const floatDigits = read("extra_float_digits");
+    this.textStyle = textStyleOf(read("datestyle"), read("intervalstyle"), read("bytea_output"), floatDigits);
     const text = read("search_path");
     this.path = text === undefined ? PLAIN_PATH : parseSearchPath(text);
   }

@@ -27,6 +27,7 @@ import { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { Value } from "../values/values.js";
 import { checkCalls } from "./check-calls.js";
+import { NO_BLOCK_TO_SET } from "./control-outside.js";
 import type { TakeRows } from "./cursor.js";
 import { deleteAll, tableOfDeleteAll } from "./delete-all.js";
 import { ExecutionScope, type Identity } from "./execution-scope.js";
@@ -82,22 +83,27 @@ export class StatementRunner {
     if (plan.parameterNames !== null) run.request.inCypher?.();
     const failed = (error: unknown): never => {
       this.cursors.undoStatement();
+      if (!this.block.isOpen) this.names.settings.endStatement();
       throw error;
     };
     try {
       const ran = trace == null ? this.runAlone(plan, run, tx) : this.runTraced(trace, plan, run, tx);
       const outcome = this.watched(ran, plan, run);
-      if (outcome instanceof Promise) return outcome.then((done) => this.withRoutines(done), failed);
-      return this.madeRoutines === null ? outcome : this.withRoutines(outcome);
+      if (outcome instanceof Promise) return outcome.then((done) => this.concluded(done, plan), failed);
+      return this.concluded(outcome, plan);
     } catch (error) {
       return failed(error);
     }
   }
 
-  /** What functions have left: notices, and outside of transaction blocks cursors, which end with the statement. */
-  private withRoutines(done: Outcome): Outcome {
-    if (!this.block.isOpen && !this.cursors.isEmpty) this.cursors.endTransaction();
-    const notices = this.madeRoutines?.host.takeNotices() ?? [];
+  /** With notices. Outside of transaction blocks cursors of functions and SET LOCAL end with the statement. */
+  private concluded(done: Outcome, { bound }: StatementPlan): Outcome {
+    const notices = [...(this.madeRoutines?.host.takeNotices() ?? [])];
+    if (!this.block.isOpen) {
+      if (!this.cursors.isEmpty) this.cursors.endTransaction();
+      this.names.settings.endStatement();
+      if (bound.kind === "set" && bound.local) notices.push(NO_BLOCK_TO_SET);
+    }
     return notices.length === 0 ? done : { ...done, notices: [...done.notices, ...notices] };
   }
 
@@ -346,7 +352,7 @@ export class StatementRunner {
     const plan = this.statements.plan(bound, this.scope.nodePlanner(tx));
     if (this.scope.identity.readOnly) requireReading(plan.bound);
     return after(this.scope.check(plan, tx, run.request), () => {
-      this.statements.add(bound, plan, run.sql, this.names.roleKey);
+      this.statements.add(bound, plan, run.sql, this.names.nameKey);
       return textOutcome("result", ["PREPARE"], run.collector);
     });
   }
@@ -368,7 +374,7 @@ export class StatementRunner {
 
   private prepared(bound: BoundExecute, run: StatementRun, tx: ShardTransaction) {
     const catalog = this.tenant.catalog.view(tx);
-    const plan = this.statements.planOf(bound.name, catalog.version, this.names.roleKey, this.scope.nodePlanner(tx));
+    const plan = this.statements.planOf(bound.name, catalog.version, this.names.nameKey, this.scope.nodePlanner(tx));
     if (plan.bound.kind !== "query") throw new Error(`${plan.bound.kind} cannot be prepared`);
     const env = { ...this.names.environment(catalog), parameterTypes: [] };
     const args = bindArguments(bound, plan.parameterTypes, env);

@@ -24,10 +24,9 @@ export function matches(query: TsQuery, find: FindWord): boolean {
 
 function matchOf(node: TsQueryNode, find: FindWord): Match {
   switch (node.kind) {
-    case "word": {
-      const found = find(node, false);
-      return found === false ? "no" : found === null && node.weights !== 0 ? "maybe" : "yes";
-    }
+    case "word":
+      // Without positions there are no weights, and any weight is taken for right.
+      return find(node, false) === false ? "no" : "yes";
     case "not": {
       const part = matchOf(node.part, find);
       return part === "yes" ? "no" : part === "no" ? "yes" : "maybe";

@@ -7,6 +7,28 @@ export function float8ToText(x: number): string {
   return decimalText(x.toExponential(), 15);
 }
 
+/** With so many significant digits at most, as C's %.*g has it: an exponent from 10^`digits` on and below 10^−4. */
+export function floatToDigits(x: number, digits: number): string {
+  if (x === 0 || !Number.isFinite(x)) return float8ToText(x);
+  const rounded = x.toExponential(digits - 1);
+  return decimalText(isTie(x, digits) ? halfToEven(rounded) : rounded, digits);
+}
+
+/** Whether the digits after the first ones are exactly one half of the last of these. */
+function isTie(x: number, digits: number): boolean {
+  const exact = x.toExponential(EXACT_DIGITS);
+  return /^50*$/.test(exact.slice(0, exact.indexOf("e")).replace(/[-.]/g, "").slice(digits));
+}
+
+const EXACT_DIGITS = 100;
+
+/** toExponential rounds halves up, so an odd last digit is one too large. */
+function halfToEven(rounded: string): string {
+  const last = rounded.indexOf("e") - 1;
+  const digit = Number(rounded[last]);
+  return digit % 2 === 0 ? rounded : rounded.slice(0, last) + (digit - 1) + rounded.slice(last + 1);
+}
+
 /** Shortest digits that read back as the same single-precision number. */
 export function float4ToText(x: number): string {
   if (x === 0) return Object.is(x, -0) ? "-0" : "0";
@@ -49,6 +71,31 @@ export function shortFloat4(x: number): number {
     if (Math.fround(short) === x) return short;
   }
   return Number(x.toPrecision(9));
+}
+
+/**
+ * The single-precision number nearest to a decimal, given the double nearest to it. Where that lies midway between two
+ * singles the decimal itself decides, which is asked for then.
+ */
+export function nearestFloat4(double: number, decimal: () => string): number {
+  const single = Math.fround(double);
+  const other = 2 * double - single;
+  if (single === double || !Number.isFinite(single) || Math.fround(other) !== other) return single;
+  const order = compareExactly(decimal(), double);
+  if (order === 0) return single;
+  return order > 0 ? Math.max(single, other) : Math.min(single, other);
+}
+
+/** All singles, and what lies midway between them, are multiples of 2^−150. */
+const FLOAT4_UNITS = 150;
+
+function compareExactly(decimal: string, double: number): number {
+  const [, sign, whole, fraction = "", exponent = "0"] = /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?$/i.exec(decimal)!;
+  const power = Number(exponent) - fraction.length;
+  const size = BigInt(`${whole}${fraction}`) << BigInt(FLOAT4_UNITS);
+  const left = (sign === "-" ? -size : size) * 10n ** BigInt(Math.max(power, 0));
+  const right = BigInt(double * 2 ** FLOAT4_UNITS) * 10n ** BigInt(Math.max(-power, 0));
+  return left === right ? 0 : left > right ? 1 : -1;
 }
 
 /** "1.5e-7" as PostgreSQL spells it: positional between 10^−4 and 10^`fixedMax`, else with two exponent digits. */

@@ -21,7 +21,7 @@ export function geometricFromText(
   const pairs = Array.from({ length: numbers.length >> 1 }, (_, i) => [numbers[2 * i]!, numbers[2 * i + 1]!] as const);
   const point = ([x, y]: readonly [number, number]) => `(${print(x)},${print(y)})`;
   const bare = shape.replace(/\(n,n\)/g, "n,n");
-  const list = /^n,n(?:,n,n)*$/.exec(bare.replace(/^[([](.*)[)\]]$/, "$1")) !== null;
+  const list = isList(shape);
   switch (type) {
     case "point":
       if (!/^(?:n,n|\(n,n\))$/.test(shape)) throw invalid();
@@ -57,6 +57,14 @@ export function geometricFromText(
       return `<${point(pairs[0]!)},${print(numbers[2]!)}>`;
     }
   }
+}
+
+/** Points with or without parentheses and commas between them, in brackets or not (geo_ops.c, path_decode). */
+function isList(shape: string): boolean {
+  const isEnclosed = shape.startsWith("((") || (shape.startsWith("(") && shape.lastIndexOf("(") === 0);
+  const around = isEnclosed ? /^\((.*)\)$/ : shape.startsWith("[") ? /^\[(.*)[\])]$/ : /^(.*)$/;
+  const inside = around.exec(shape)?.[1];
+  return inside !== undefined && /^(?:(?:n,n|\(n,n\)),?)+$/.test(inside);
 }
 
 /** Ax + By + C = 0. Throws 22P02 for equal points. */

@@ -9,7 +9,7 @@ import { isCatalogVector } from "./catalog-types.js";
 import { dateToText, timeToText, timeTzToText } from "./datetime.js";
 import { type Clock, parseDate, parseTime, parseTimestamp, parseTimestampTz, parseTimeTz } from "./datetime-parse.js";
 import { enumFromText } from "./enum-labels.js";
-import { float4ToText, float8ToText } from "./float-text.js";
+import { float4ToText, float8ToText, nearestFloat4 } from "./float-text.js";
 import { geometricFromText } from "./geometric.js";
 import { asHalves } from "./half-vector.js";
 import { hstoreFromText } from "./hstore.js";
@@ -33,6 +33,8 @@ import { regConfigFromText } from "./text-search-configs.js";
 import {
   bytesInStyle,
   dateInStyle,
+  float4InStyle,
+  float8InStyle,
   intervalInStyle,
   PLAIN_STYLE,
   parseStandardInterval,
@@ -137,7 +139,15 @@ function rowToText(type: SqlType, row: readonly Value[], timeZone: string, style
   return recordToText(values, (value, i) => toText(fields[i]!.type, value, timeZone, style));
 }
 
-const STYLED: ReadonlySet<SqlType["name"]> = new Set(["date", "timestamp", "timestamptz", "interval", "bytea"]);
+const STYLED: ReadonlySet<SqlType["name"]> = new Set([
+  "date",
+  "timestamp",
+  "timestamptz",
+  "interval",
+  "bytea",
+  "float4",
+  "float8",
+] as const);
 
 function styledText({ name }: SqlType, value: Value, timeZone: string, style: TextStyle): string {
   switch (name) {
@@ -149,6 +159,10 @@ function styledText({ name }: SqlType, value: Value, timeZone: string, style: Te
       return timestampTzInStyle(value as Timestamp, timeZone, style);
     case "bytea":
       return bytesInStyle(value as Uint8Array, style);
+    case "float4":
+      return float4InStyle(value as number, style);
+    case "float8":
+      return float8InStyle(value as number, style);
     default:
       return intervalInStyle(value as Interval, style);
   }
@@ -402,7 +416,7 @@ function floatFromText(name: "float4" | "float8", text: string): number {
   const source = text.trim();
   if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(source)) {
     const number = Number(source);
-    const result = name === "float4" ? Math.fround(number) : number;
+    const result = name === "float4" ? nearestFloat4(number, () => source) : number;
     const lost = result === 0 && /[1-9]/.test(source.replace(/e.*/i, ""));
     if (!Number.isFinite(result) || lost) throw sqlError("22003", `"${source}" is out of range for type ${display}`);
     return result;

@@ -1,9 +1,10 @@
 /**
  * Dates, times and intervals as DateStyle and IntervalStyle have them written, besides ISO and postgres, which
- * datetime.ts and interval.ts write, and bytes as bytea_output has them. After EncodeDateOnly, EncodeDateTime and
- * EncodeInterval of PostgreSQL 15 (datetime.c).
+ * datetime.ts and interval.ts write, bytes as bytea_output and floats as extra_float_digits has them. After
+ * EncodeDateOnly, EncodeDateTime and EncodeInterval of PostgreSQL 15 (datetime.c).
  */
 import { civilFromDays, dateToText, fractionText, offsetToText, SECOND_MICROS, timeToText } from "./datetime.js";
+import { float4ToText, float8ToText, floatToDigits } from "./float-text.js";
 import { intervalToText, negateInterval, parseInterval } from "./interval.js";
 import { isTimeZone, offsetAt } from "./time-zone.js";
 import { addMicros, isFiniteTimestamp, splitTimestamp, type Timestamp, wholeUnits } from "./timestamp.js";
@@ -18,9 +19,17 @@ export interface TextStyle {
   readonly order: DateOrder;
   readonly intervals: "postgres" | "postgres_verbose" | "sql_standard" | "iso_8601";
   readonly bytes: "hex" | "escape";
+  /** extra_float_digits: above 0 floats have the fewest digits that read back. */
+  readonly floatDigits: number;
 }
 
-export const PLAIN_STYLE: TextStyle = { dates: "ISO", order: "MDY", intervals: "postgres", bytes: "hex" };
+export const PLAIN_STYLE: TextStyle = {
+  dates: "ISO",
+  order: "MDY",
+  intervals: "postgres",
+  bytes: "hex",
+  floatDigits: 1,
+};
 
 const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -123,6 +132,17 @@ export function bytesInStyle(bytes: Uint8Array, style: TextStyle): string {
   return text.replace(/[^ -[\]-~]/g, (byte) =>
     byte === "\\" ? "\\\\" : `\\${byte.charCodeAt(0).toString(8).padStart(3, "0")}`,
   );
+}
+
+const FLOAT4_DIGITS = 6;
+const FLOAT8_DIGITS = 15;
+
+export function float4InStyle(x: number, { floatDigits }: TextStyle): string {
+  return floatDigits > 0 ? float4ToText(x) : floatToDigits(x, Math.max(FLOAT4_DIGITS + floatDigits, 1));
+}
+
+export function float8InStyle(x: number, { floatDigits }: TextStyle): string {
+  return floatDigits > 0 ? float8ToText(x) : floatToDigits(x, Math.max(FLOAT8_DIGITS + floatDigits, 1));
 }
 
 /** All parts have the sign of their field. */

@@ -151,3 +151,22 @@ t.test("generated columns are left out; identity columns take values; a change n
     t.equal(copied(given), "z\n");
   }),
 );
+
+t.test("of a table that others inherit from, its own rows are copied", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TABLE parents (a int); CREATE TABLE children () INHERITS (parents)");
+    await client.ask("INSERT INTO parents VALUES (1); INSERT INTO children VALUES (2)");
+    await client.ask("CREATE TABLE halves (a int) PARTITION BY RANGE (a)");
+    await client.ask("CREATE TABLE half PARTITION OF halves FOR VALUES FROM (0) TO (9); INSERT INTO halves VALUES (3)");
+    for (const [sql, rows] of [
+      ["COPY parents TO STDOUT", ["1\n"]],
+      ["COPY children TO STDOUT", ["2\n"]],
+      ["COPY halves TO STDOUT", ["3\n"]],
+      ["COPY (SELECT * FROM parents ORDER BY a) TO STDOUT", ["1\n", "2\n"]],
+    ] as const) {
+      const answer = await client.ask(sql);
+      const copied = answer.filter(({ type }) => type === "d").map(({ body }) => body.toString());
+      t.same(copied, rows, sql);
+    }
+  }),
+);

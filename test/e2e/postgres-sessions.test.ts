@@ -393,6 +393,29 @@ t.test("rows that are fetched in parts are those of the role, the definitions an
   }
 });
 
+t.test("RESET and DISCARD go back to what the client began with", async (t) => {
+  const given = { TimeZone: "Europe/Zurich", options: "-c extra_float_digits=0" };
+  const client = await WireClient.open(server, given);
+  const shown = async () => [
+    ...(await rows(client, "SHOW timezone")),
+    ...(await rows(client, "SELECT 0.1::float8 + 0.2")),
+  ];
+  t.same(await shown(), [["Europe/Zurich"], ["0.3"]]);
+  for (const back of [
+    "RESET ALL",
+    "RESET timezone; RESET extra_float_digits",
+    "SET timezone TO DEFAULT",
+    "DISCARD ALL",
+  ]) {
+    await client.ask("SET timezone = 'UTC'");
+    await client.ask(back);
+    t.same(await shown(), [["Europe/Zurich"], ["0.3"]], back);
+  }
+  await client.ask("SET extra_float_digits = 1");
+  t.same(await rows(client, "SELECT 0.1::float8 + 0.2, '(0.1,0.2)'::point"), [["0.30000000000000004", "(0.1,0.2)"]]);
+  client.close();
+});
+
 t.test("COPY of CSV with rules: which rows are stored, which fields are NULL, what the header says", (t) =>
   withClient(async (client) => {
     await client.ask("CREATE TABLE ruled (i int PRIMARY KEY, s text, n text, d numeric(6,2) DEFAULT 7)");

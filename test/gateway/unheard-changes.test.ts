@@ -79,7 +79,7 @@ class Ends {
 
 const restore = (t: Test): FromActor => {
   t.comment("an order to another partition");
-  return { kind: "restore-answer", partition: 1, answer: {} as never };
+  return { kind: "backup-answer", partition: 1, answer: {} as never };
 };
 
 t.test("only who may have made the change waits", async (t) => {
@@ -97,7 +97,7 @@ t.test("only who may have made the change waits", async (t) => {
   t.same(ends.orders, ["audit-kept"]);
   await heard();
   t.same(ends.told.slice(3), [`own: done ${own}`, "token: true"]);
-  t.same(ends.orders, ["audit-kept", "restore-answer"]);
+  t.same(ends.orders, ["audit-kept", "backup-answer"]);
 });
 
 t.test("a repeat that gets the kept answer waits for all changes", async (t) => {
@@ -125,7 +125,7 @@ t.test("who may have made two changes waits for both", async (t) => {
   await second();
   t.same([ends.told, ends.orders], [[], []]);
   await first();
-  t.same([ends.told, ends.orders], [[`own: done ${own}`], ["restore-answer"]]);
+  t.same([ends.told, ends.orders], [[`own: done ${own}`], ["backup-answer"]]);
 });
 
 t.test("who somebody is, is asked again where the answer was kept past another change", async (t) => {
@@ -151,7 +151,7 @@ t.test("what a partition said is passed on before word that it left", async (t) 
   ends.order({ kind: "partition-leaving", partition: 0 });
   t.same(ends.orders, []);
   await heard();
-  t.same(ends.orders, ["restore-answer", "partition-leaving"]);
+  t.same(ends.orders, ["backup-answer", "partition-leaving"]);
 });
 
 t.test("what a thread said that has ended is not told by the next one", async (t) => {

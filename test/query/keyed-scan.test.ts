@@ -19,6 +19,16 @@ async function opened(t: Test) {
     segments,
     /** As text, in the order of their keys. */
     rows: async (sql: string) => (await exec(sql)).rows.map((row) => row.join("|")),
+    /** All that is stored: rows, entries, definitions. */
+    async entries(): Promise<number> {
+      const tx = database.shard.begin({ readOnly: true });
+      const cursor = tx.scan({ gte: Buffer.alloc(0), lt: Buffer.alloc(1, 0xff), only: "keys" });
+      let count = 0;
+      for (let { length } = cursor.next(1000).keys; length > 0; { length } = cursor.next(1000).keys) count += length;
+      cursor.close();
+      tx.rollback();
+      return count;
+    },
     /** Records that are read by key. */
     async lookups(run: () => Promise<unknown>): Promise<number> {
       const { engine } = database.shard;
@@ -149,4 +159,47 @@ t.test("rows without a primary key are found in segments, too", async (t) => {
   t.same(await rows("select count(*), min(b), max(b), sum(b % 3) from n where v = -1"), ["1333|2|5000|2000"]);
   const [place] = (await exec("select ctid from n where b = 5")).rows as [[string]];
   t.same(await rows(`update n set k = 5000 where ctid = '${place[0]}' returning b, k`), ["5|5000"]);
+});
+
+t.test("a DELETE of many rows makes the keys of rows and entries of values in segments", async (t) => {
+  const { exec, rows, lookups, recordsRead, entries } = await opened(t);
+  await exec("create table u (a text, b int, c int unique, d int, primary key (b, a))");
+  await exec("create index on u ((d + 1))");
+  await exec("create index on u (d) where d > 100");
+  await exec("create index on u (d desc, a) include (c)");
+  const fill = `insert into u select 'ä' || i % 3, i, nullif(i, i / 2 * 2), i % 200 from generate_series(1, ${ROWS}) g(i)`;
+  const empty = await entries();
+  const refill = async () => {
+    await exec(fill);
+    await exec("select max(a), sum(b), sum(c), sum(d) from u");
+  };
+
+  await refill();
+  const lookedUp = lookups(async () => {
+    t.equal(await recordsRead(() => exec("delete from u where d % 1000 >= 0")), 0);
+  });
+  t.equal(await lookedUp, 0, "all of it is in the segments");
+  t.equal(await entries(), empty, "no entry is left");
+
+  await refill();
+  await exec("delete from u where d >= 190 and b > 10");
+  t.same(await rows("select count(*), count(c), sum(b), max(d) from u"), ["4750|2375|11853875|189"]);
+  t.same(await rows("select count(*) from u where d between 180 and 195"), ["250"], "an index");
+  t.same(await rows("select count(*) from u where d + 1 = 195"), ["0"], "the index of an expression");
+  t.same(await rows("select b from u where c = 4389"), ["4389"], "the unique key");
+  t.same(await rows("select b from u where c = 4391"), []);
+
+  await exec("begin");
+  await exec("update u set d = 500 where b % 2 = 0");
+  await exec("insert into u values ('new', 9000, 9001, 500), ('new', 9001, 4391, 3)");
+  await exec("delete from u where d = 500");
+  await exec("commit");
+  t.same(await rows("select count(*), count(*) filter (where b % 2 = 0) from u"), ["2376|0"]);
+
+  await exec("create table child (a text, b int, foreign key (b, a) references u)");
+  await exec("insert into child values ('new', 9001)");
+  await t.rejects(exec("delete from u where b > 0"), { code: "23503" });
+  await exec("drop table child");
+  await exec("delete from u where b > 0");
+  t.equal(await entries(), empty);
 });

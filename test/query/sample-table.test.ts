@@ -65,6 +65,8 @@ t.test("a segment that lost all its rows that were drawn does not end the count 
   const texts = rows.map((row) => `t${row}`);
   t.same(await spreadOf(rows, starts), { items: 6, single: 1 }, "numbers");
   t.same(await spreadOf(texts, starts), { items: 6, single: 1 }, "texts");
+  t.same(await spreadOf([5, 3, 5, 4], [0, 2]), { items: 4, single: 2 }, "once in each segment");
+  t.same(await spreadOf([5, 3, 6, 4], [0, 2]), { items: 4, single: 4 }, "once in all");
   t.same(await spreadOf(rows, []), { items: 7, single: 0 }, "numbers of no segment");
   t.same(await spreadOf(texts, []), { items: 7, single: 0 }, "texts of no segment");
 });

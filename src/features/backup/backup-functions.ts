@@ -17,12 +17,12 @@ import { deferredFn } from "../../query/expr/functions/define.js";
 import { readCallOptions } from "../../session/call-options.js";
 import { isAdministrator } from "../../session/owner.js";
 import { BOOL, JSONB, Json, TEXT, type Value } from "../../values/values.js";
+import type { BackupAsks } from "./backup-asks.js";
 import type { Backups } from "./backups.js";
-import type { RestoreAsks } from "./restore-asks.js";
 
 interface Provided {
   readonly backups: Backups;
-  readonly asks: RestoreAsks;
+  readonly asks: BackupAsks;
 }
 
 const ofPartition = new WeakMap<Partition, Provided>();
@@ -34,7 +34,7 @@ const OPTIONS = Strict({
 });
 
 /** Makes backups of the partition's tenants, and asks for restores. */
-export function provideBackups(partition: Partition, backups: Backups, asks: RestoreAsks): void {
+export function provideBackups(partition: Partition, backups: Backups, asks: BackupAsks): void {
   ofPartition.set(partition, { backups, asks });
 }
 
@@ -91,7 +91,7 @@ async function restore([[id], [options]]: readonly (readonly Value[])[], context
     });
   }
   const wanted = { partition: request.partition.number, tenantId, backup, passphrase, until };
-  return new Json(await asks.ask(wanted, context.signal));
+  return new Json(await asks.restore(wanted, context.signal));
 }
 
 export const BACKUP_FUNCTIONS: readonly ScalarFunction[] = [

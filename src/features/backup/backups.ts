@@ -8,13 +8,15 @@
 import type { Partition } from "../../actor/partition.js";
 import type { Scheduler } from "../../actor/scheduler.js";
 import { type BackupFolder, bytesOfId, type Manifest, newBackupId } from "../../backup/backup-folder.js";
+import type { FolderMark } from "../../backup/folder-mark.js";
 import { opensBackup, type Verified, verifyBackups } from "../../backup/read-backups.js";
-import type { BackupOrder, BackupReport, BackupStore } from "../../protocol/backup-orders.js";
+import type { BackupOrder, BackupReport, BackupStore, OrderHeard, ReportSent } from "../../protocol/backup-orders.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Turns } from "../../protocol/turns.js";
 import { backupKey } from "../../storage/backup-file.js";
 import { LogLacks } from "../../storage/commit-log.js";
 import { type BackupView, cutShort, viewOf } from "./backup-view.js";
+import { OrderReports } from "./order-reports.js";
 import { continues, lacksBranches, writeBackup } from "./write-backup.js";
 
 export type BackupFolders = Readonly<Record<BackupStore, BackupFolder>>;
@@ -23,7 +25,15 @@ type CreateOrder = Extract<BackupOrder, { readonly do: "create" }>;
 export interface BackupsHost {
   readonly scheduler: Pick<Scheduler, "shouldYield" | "yieldTurn">;
   readonly folders: BackupFolders;
-  report(report: BackupReport): void;
+  report(report: BackupReport, sent: ReportSent): void;
+  /** In a cluster: another node may have the directory. */
+  readonly isBetweenNodes?: boolean;
+  /** Of the folder that all nodes share; absent: one process uses it. */
+  readonly shared?: {
+    readonly mark: Pick<FolderMark, "requireSame">;
+    /** What it must say, as the directory's node tells. */
+    ask(partition: number): Promise<string>;
+  };
   log(level: "error" | "warn" | "info", message: string, fields: object): void;
 }
 
@@ -59,19 +69,24 @@ export class Backups {
   /** By store and tenant's id. */
   private readonly latest = new Map<string, Making>();
   private readonly ordered = new Map<string, { cancelled: boolean; making: Making | null }>();
+  private readonly reports: OrderReports<BackupReport>;
   private closing = false;
 
-  constructor(private readonly host: BackupsHost) {}
+  constructor(private readonly host: BackupsHost) {
+    this.reports = new OrderReports(host);
+  }
 
   /** Backups that are being made. */
   get running(): number {
     return [...this.latest.values()].filter(({ view }) => view.finished_at === null).length;
   }
 
-  /** Throws conflict while one of the tenant's is being made. */
+  /** Throws conflict while one of the tenant's is being made, folder_not_shared. */
   async start(partition: Partition, tenantId: string, tenant: number, options: BackupOptions): Promise<BackupView> {
     const { incremental, passphrase, name } = options;
     const base = incremental ? "newest" : "none";
+    const { shared } = this.host;
+    shared?.mark.requireSame(await shared.ask(partition.number));
     const wish = { tenantId, tenant, store: "tenant", passphrase, base, name } as const;
     const asked = { schedule: null, verifies: false, progress: () => undefined };
     const making = await this.make(partition, { ...wish, ...asked });
@@ -79,18 +94,16 @@ export class Backups {
   }
 
   /** Waits for the tenant's running backup, if any; its result is reported. */
-  order(partition: Partition, order: BackupOrder): void {
-    if (order.do === "cancel") {
-      const ordered = this.ordered.get(order.ask);
-      if (ordered === undefined) return;
-      ordered.cancelled = true;
-      if (ordered.making !== null) ordered.making.cancelled = true;
-      return;
-    }
+  order(partition: Partition, order: Exclude<BackupOrder, { readonly do: "cancel" }>): void {
     const { ask } = order;
     let told = { entries: 0, bytes: 0 };
-    const report = (rest: Pick<BackupReport, "state" | "backup" | "error">): void =>
-      this.host.report({ ask, ...told, ...rest });
+    const report = ({ state, ...rest }: Pick<BackupReport, "state" | "backup" | "error">): void =>
+      this.reports.tell(ask, partition.number, { ask, ...told, state, ...rest }, hasEnded(state));
+    if (order.do === "look") {
+      report(this.seen(order.mark));
+      return;
+    }
+    report({ state: "running", backup: null, error: null });
     const progress = ({ status, entries, bytes }: BackupView): void => {
       told = { entries, bytes };
       if (status === "running" || status === "verifying") report({ state: status, backup: null, error: null });
@@ -104,18 +117,51 @@ export class Backups {
     );
   }
 
+  private seen(mark: string): Pick<BackupReport, "state" | "backup" | "error"> {
+    try {
+      this.requireMark(mark);
+      return { state: "completed", backup: null, error: null };
+    } catch (error) {
+      return { state: "failed", backup: null, error: failureOf(error) };
+    }
+  }
+
+  private requireMark(mark: string | undefined): void {
+    if (mark !== undefined) this.host.shared?.mark.requireSame(mark);
+  }
+
+  /** An order, if it is still under way. */
+  cancel(ask: string): void {
+    const ordered = this.ordered.get(ask);
+    if (ordered === undefined) return;
+    ordered.cancelled = true;
+    if (ordered.making !== null) ordered.making.cancelled = true;
+  }
+
+  /** The directory's actor has a report on an order. */
+  reportHeard(heard: OrderHeard): void {
+    this.reports.heard(heard);
+    if (!heard.isWanted) this.cancel(heard.order);
+  }
+
+  /** Called every half second. */
+  sweep(): void {
+    for (const ask of this.reports.sweep()) this.cancel(ask);
+  }
+
   /** The partition is another node's, or is about to be. */
-  refuse({ ask }: CreateOrder): void {
+  refuse(partition: number, ask: string): void {
     const error = failureOf(
       new DbError("partition_unavailable", "The partition gets another owner. Back it up again."),
     );
-    this.host.report({ ask, entries: 0, bytes: 0, state: "failed", backup: null, error });
+    this.reports.tell(ask, partition, { ask, entries: 0, bytes: 0, state: "failed", backup: null, error }, true);
   }
 
   private async carryOut(partition: Partition, order: CreateOrder, progress: Wish["progress"]): Promise<Manifest> {
     const ordered: { cancelled: boolean; making: Making | null } = { cancelled: false, making: null };
     this.ordered.set(order.ask, ordered);
     try {
+      this.requireMark(order.mark);
       for (;;) {
         const other = this.latest.get(nameOf(order.store, order.tenantId));
         if (other === undefined || other.view.finished_at !== null) break;
@@ -201,7 +247,7 @@ export class Backups {
       });
     const manifest = await made(chosen).catch((error: unknown) => {
       if (!(error instanceof LogLacks) || chosen.base === null) throw error;
-      if (wish.base !== "newest") throw doesNotContinue(chosen.base);
+      if (typeof wish.base === "object" && "continues" in wish.base) throw doesNotContinue(chosen.base);
       const full = { base: null, note: NOT_CONTINUED };
       Object.assign(view, { kind: "full", ...full, entries: 0, bytes: 0 });
       return made(full);
@@ -231,7 +277,7 @@ export class Backups {
     if (base === "none") return { base: null, note: null };
     const folder = this.host.folders[store];
     const source = { dataOf: (one: Manifest) => folder.dataOf(one), passphrase };
-    if (typeof base === "object") {
+    if (typeof base === "object" && "continues" in base) {
       const manifest = folder.get(tenantId, base.continues);
       if (continues(partition, manifest)) {
         const note = lacksBranches(partition, tenant, manifest) ? WITHOUT_BRANCHES : null;
@@ -241,7 +287,9 @@ export class Backups {
       }
       throw doesNotContinue(manifest);
     }
-    const newest = folder.list(tenantId).find((one) => !one.imported && (one.schedule ?? null) === schedule);
+    const isChosen = (one: Manifest): boolean =>
+      base === "newest" ? (one.schedule ?? null) === schedule : base.newestOf.includes(one.id);
+    const newest = folder.list(tenantId).find((one) => !one.imported && isChosen(one));
     if (newest === undefined) return { base: null, note: "This is a full backup because there was none to continue." };
     if (!continues(partition, newest)) {
       return { base: null, note: NOT_CONTINUED };
@@ -350,6 +398,10 @@ const WITHOUT_BRANCHES =
 function doesNotContinue(last: Manifest): DbError {
   const message = `until: the commit log does not continue backup "${last.id}", whose last moment is ${timeOf(last)}.`;
   return new DbError("conflict", message, { field: "until" });
+}
+
+function hasEnded(state: BackupReport["state"]): boolean {
+  return state === "completed" || state === "failed";
 }
 
 function nameOf(store: BackupStore, tenantId: string): string {

@@ -18,16 +18,16 @@ export interface InstallationBackups {
 
 export interface InstallationBackupsHost
   extends Omit<SchedulesHost, "whole">,
-    Pick<WholeBackupsHost, "turn">,
+    Pick<WholeBackupsHost, "turn" | "stillHere">,
     Pick<WholeRestoresHost, "isEmpty"> {
   readonly restoreOrders: WholeRestoresHost["orders"];
 }
 
 export async function openInstallationBackups(host: InstallationBackupsHost): Promise<InstallationBackups> {
-  const { directory, orders, restoreOrders, folder, wholeFolder, turn, isEmpty, durable, log } = host;
+  const { directory, orders, restoreOrders, folder, wholeFolder, turn, isEmpty, durable, stillHere, log } = host;
   // Of uploads that a crash cut short.
   rmSync(folder.incoming, { recursive: true, force: true });
-  const backups = new WholeBackups({ directory, orders, folder: wholeFolder, turn, log });
+  const backups = new WholeBackups({ directory, orders, folder: wholeFolder, turn, stillHere, log });
   const schedules = await Schedules.open({ ...host, whole: backups });
   const restores = new WholeRestores({
     ...{ directory, backups, orders: restoreOrders, folder: wholeFolder, isEmpty, durable, log },

@@ -13,7 +13,9 @@
 import type { Partition } from "../../actor/partition.js";
 import type { Scheduler } from "../../actor/scheduler.js";
 import type { Manifest } from "../../backup/backup-folder.js";
+import type { FolderMark } from "../../backup/folder-mark.js";
 import { type BackedUp, operationsOf, verifyBackups } from "../../backup/read-backups.js";
+import type { OrderHeard, ReportSent } from "../../protocol/backup-orders.js";
 import { DbError } from "../../protocol/errors.js";
 import type { RestoreOrder, RestoreReport, RestoreState } from "../../protocol/placement.js";
 import { isOfBranch, keyOfTenant } from "../../storage/backup-entries.js";
@@ -25,13 +27,18 @@ import { removeTenant } from "../placement/remove-tenant.js";
 import { type Silencer, silenceTenant } from "../placement/silence-tenant.js";
 import { writeEntries } from "../placement/write-entries.js";
 import type { BackupFolders } from "./backups.js";
+import { OrderReports } from "./order-reports.js";
 import { RestoredBranches } from "./restored-branches.js";
 import { tenantDigest } from "./tenant-digest.js";
 
 export interface RestoresHost extends Silencer {
   readonly scheduler: Pick<Scheduler, "yieldTurn">;
   readonly folders: BackupFolders;
-  report(report: RestoreReport): void;
+  report(report: RestoreReport, sent: ReportSent): void;
+  /** In a cluster: another node may have the directory. */
+  readonly isBetweenNodes?: boolean;
+  /** Of the folder that all nodes share; absent: one process uses it. */
+  readonly mark?: Pick<FolderMark, "requireSame">;
   failed(message: string, fields: object): void;
 }
 
@@ -45,14 +52,35 @@ interface Running {
 const CUT_SHORT =
   "The restore was interrupted when the server stopped. An administrator must restore the tenant again (POST /admin/tenants/{tenant}/restore).";
 
+const UNWANTED =
+  "The node with the directory did not confirm the restore in time, so nothing was changed. Restore the tenant again.";
+
 export class Restores {
   /** By the tenant's number. */
   private readonly running = new Map<number, Running>();
   /** Those that were found so when their partition was opened. */
-  private readonly cutShort = new Map<number, RestoreReport>();
+  private readonly cutShort = new Map<number, { readonly partition: number; readonly report: RestoreReport }>();
+  private readonly reports: OrderReports<RestoreReport>;
   private closing = false;
 
-  constructor(private readonly host: RestoresHost) {}
+  constructor(private readonly host: RestoresHost) {
+    this.reports = new OrderReports(host);
+  }
+
+  /** The directory's actor has a report. */
+  reportHeard(heard: OrderHeard): void {
+    this.reports.heard(heard);
+  }
+
+  /** Called every half second. */
+  sweep(): void {
+    this.reports.sweep();
+  }
+
+  private tell(partition: number, report: RestoreReport): void {
+    const hasEnded = report.state === "completed" || report.state === "failed";
+    this.reports.tell(report.restore, partition, report, hasEnded);
+  }
 
   /** The partition was opened: tells of restores that the end of its server cut short. */
   opened(partition: Partition): void {
@@ -61,21 +89,21 @@ export class Restores {
       const { restore, backup = "" } = place;
       const error = { code: "partition_unavailable", message: CUT_SHORT } as const;
       const report = { tenant, restore, state: "failed", entries: 0, verified: null, error, cutShort: backup } as const;
-      this.cutShort.set(tenant, report);
+      this.cutShort.set(tenant, { partition: partition.number, report });
       this.host.failed("a tenant's restore was cut short; restore it again: until then it is not served", {
         tenant,
         backup,
       });
-      this.host.report(report);
+      this.tell(partition.number, report);
     }
   }
 
   /** The error for requests of a tenant that is being restored. */
   refusal(tenant: number): DbError {
     const isRunning = this.running.has(tenant);
-    const report = isRunning ? undefined : this.cutShort.get(tenant);
+    const cut = isRunning ? undefined : this.cutShort.get(tenant);
     // Again: whoever keeps the reports may not have been there.
-    if (report !== undefined) this.host.report(report);
+    if (cut !== undefined) this.tell(cut.partition, cut.report);
     const message = isRunning ? "The tenant is being restored from a backup; retry later." : CUT_SHORT;
     return new DbError("partition_unavailable", message, { retry_after_seconds: 5 });
   }
@@ -92,7 +120,7 @@ export class Restores {
       verified: boolean | null = null,
       error: DbError | null = null,
     ) =>
-      this.host.report({
+      this.tell(partition.number, {
         ...{ tenant, restore, state, entries, verified },
         error: error && { code: error.code, message: error.message },
       });
@@ -113,10 +141,10 @@ export class Restores {
   }
 
   /** The partition is another node's, or is about to be. */
-  refuse({ tenant, restore }: RestoreOrder): void {
+  refuse(partition: number, { tenant, restore }: RestoreOrder): void {
     const message = "The partition gets another owner. Restore the tenant again.";
     const error = { code: "partition_unavailable", message } as const;
-    this.host.report({ tenant, restore, state: "failed", entries: 0, verified: null, error });
+    this.tell(partition, { tenant, restore, state: "failed", entries: 0, verified: null, error });
   }
 
   /**
@@ -133,6 +161,7 @@ export class Restores {
 
   async close(): Promise<void> {
     this.closing = true;
+    this.reports.close();
     await Promise.all([...this.running.values()].map(({ done }) => done));
   }
 
@@ -153,6 +182,7 @@ export class Restores {
       isWhole();
     };
     report("checking", 0);
+    if (order.mark !== undefined) this.host.mark?.requireSame(order.mark);
     const folder = this.host.folders[order.store];
     const manifest = folder.get(order.from, order.backup);
     const chain = folder.chainOf(manifest);
@@ -175,6 +205,7 @@ export class Restores {
         field: "replace",
       });
     }
+    if (!(await this.reports.isStillWanted(order.restore))) throw new DbError("partition_unavailable", UNWANTED);
     report("restoring", 0);
     try {
       await this.silence(partition, order);
@@ -219,7 +250,7 @@ export class Restores {
         await writeEntries(partition, tenant, own, turn);
       }
       entries += operations.length;
-      this.host.report({ tenant, restore, state: "restoring", entries, verified: null, error: null });
+      this.tell(partition.number, { tenant, restore, state: "restoring", entries, verified: null, error: null });
     }
     return entries;
   }

@@ -42,7 +42,8 @@ export function scheduleHandlers(schedules: Schedules) {
 
 export function wholeBackupHandlers(backups: WholeBackups, restores: WholeRestores) {
   return {
-    "admin.backups.create": (_request, { body }) => {
+    "admin.backups.create": async (_request, { body }) => {
+      await backups.requireShared();
       const { incremental = false, passphrase = null } = body;
       return { plain: backups.start({ incremental, passphrase, schedule: null, verifies: false }) };
     },

@@ -10,17 +10,20 @@ import type { WholeFolder, WholeManifest } from "../../backup/whole-folder.js";
 import type { Directory } from "../../directory/directory.js";
 import type { TenantRecord } from "../../directory/records.js";
 import type { MadeBackup } from "../../protocol/backup-orders.js";
-import { DbError } from "../../protocol/errors.js";
+import { DbError, type ErrorCode } from "../../protocol/errors.js";
 import { WHOLE_BACKUP_TENANTS_AT_ONCE } from "../../protocol/limits.js";
 import { VERSION } from "../../protocol/version.js";
 import type { BackupOrders } from "./backup-orders.js";
 import { failureOf } from "./backups.js";
+import { patiently } from "./patience.js";
 
 export interface WholeBackupsHost {
   readonly directory: Pick<Directory, "wholeRecords" | "placeOf">;
   readonly orders: BackupOrders;
   readonly folder: WholeFolder;
   readonly turn: () => Promise<void>;
+  /** Rejects where another node may have the directory. */
+  stillHere(): Promise<void>;
   log(level: "error" | "warn" | "info", message: string, fields: object): void;
 }
 
@@ -53,9 +56,14 @@ export interface WholeBackupWish {
 type Made = WholeManifest["tenants"][number];
 type Running = { -readonly [K in keyof WholeBackupView]: WholeBackupView[K] };
 
-/** A tenant that is being moved or restored is tried again: so often, and after so long. */
-const ATTEMPTS = 5;
-const PAUSE_MS = 1000;
+/** Of a tenant that is being moved or restored. */
+const PASSING: ReadonlySet<ErrorCode> = new Set(["conflict", "partition_unavailable"]);
+const TRIES = 5;
+/** Errors that say by themselves what is to be done. */
+const TOLD: ReadonlySet<ErrorCode> = new Set(["folder_not_shared", "partition_unavailable"]);
+
+const CUT_SHORT =
+  "The node with the directory stopped before the backup was complete. Make another backup; that removes the rest of this one, and so does deleting it.";
 
 export class WholeBackups {
   private latest: {
@@ -68,6 +76,13 @@ export class WholeBackups {
 
   get isRunning(): boolean {
     return this.latest?.view.finished_at === null;
+  }
+
+  /** Throws folder_not_shared when a node that owns a tenant's partition sees other backups. */
+  async requireShared(): Promise<void> {
+    const { directory, orders } = this.host;
+    if (!orders.isBetweenNodes) return;
+    await orders.requireShared(new Set(directory.wholeRecords().tenants.map(({ partition }) => partition)));
   }
 
   /** Throws conflict while one is being made. */
@@ -115,7 +130,7 @@ export class WholeBackups {
     const { folder, directory } = this.host;
     const made: Made[] = [];
     try {
-      await folder.removeLeftovers();
+      await folder.removeLeftovers(() => this.host.stillHere());
       const records = directory.wholeRecords();
       view.tenants_total = records.tenants.length;
       const saved = await folder.saveRecords(view.id, records, wish.passphrase);
@@ -130,12 +145,21 @@ export class WholeBackups {
       };
       if (wish.verifies) await folder.readRecords(manifest, wish.passphrase);
       if (signal.aborted) throw new DbError("cancelled", "The backup was cancelled.");
-      folder.save(manifest);
+      await this.save(manifest);
       return manifest;
     } catch (error) {
       await folder.discard(view.id, made);
       throw error;
     }
+  }
+
+  /** A deposed owner of the directory leaves no manifest, since the next one may have removed parts of the backup. */
+  private async save(manifest: WholeManifest): Promise<void> {
+    const { folder } = this.host;
+    await folder.requireParts(manifest.tenants, this.host.turn);
+    await this.host.stillHere();
+    folder.save(manifest);
+    await this.host.stillHere();
   }
 
   /** Some at a time; the first that fails ends them all. */
@@ -149,9 +173,10 @@ export class WholeBackups {
     const waiting = [...tenants];
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
+    const earlier = wish.incremental ? this.earlierParts(wish.schedule) : null;
     const next = async (): Promise<void> => {
       for (let tenant = waiting.shift(); tenant !== undefined; tenant = waiting.shift()) {
-        const backup = await this.makeOne(tenant, wish, either);
+        const backup = await this.makeOne(tenant, wish, earlier, either);
         made.push({ tenant: tenant.id, ...backup });
         view.tenants_done++;
         view.entries += backup.entries;
@@ -169,44 +194,65 @@ export class WholeBackups {
     if (end !== undefined && isRejected(end)) throw end.reason;
   }
 
-  private async makeOne(tenant: TenantRecord, wish: WholeBackupWish, signal: AbortSignal): Promise<MadeBackup> {
-    for (let attempt = 1; ; attempt++) {
-      const { number, partition } = this.host.directory.placeOf(tenant.id);
-      try {
-        return await this.host.orders.make(
-          partition,
-          {
-            ...{ tenant: number, tenantId: tenant.id, store: "whole", passphrase: wish.passphrase },
-            ...{ base: wish.incremental ? "newest" : "none", schedule: wish.schedule, verifies: wish.verifies },
-          },
-          signal,
-        );
-      } catch (error) {
-        const { code, message } = failureOf(error);
-        if (signal.aborted) throw error;
-        const isPassing = code === "conflict" || code === "partition_unavailable";
-        if (!isPassing || attempt === ATTEMPTS) throw new DbError("conflict", `Tenant "${tenant.id}": ${message}`);
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-      }
+  /** Made by the owner of the tenant's partition; where that dies meanwhile, by the next one. */
+  private async makeOne(
+    tenant: TenantRecord,
+    wish: WholeBackupWish,
+    earlier: ReadonlyMap<string, readonly string[]> | null,
+    signal: AbortSignal,
+  ): Promise<MadeBackup> {
+    const { orders, directory } = this.host;
+    const { passphrase, schedule, verifies } = wish;
+    const base = earlier === null ? "none" : { newestOf: earlier.get(tenant.id) ?? [] };
+    const patience = { passing: PASSING, tries: TRIES, isBetweenNodes: orders.isBetweenNodes };
+    try {
+      return await patiently({ ...patience, isOver: () => signal.aborted }, () => {
+        const { number, partition } = directory.placeOf(tenant.id);
+        const order = { tenant: number, tenantId: tenant.id, passphrase, schedule, verifies };
+        return orders.make(partition, { ...order, base, store: "whole" }, signal);
+      });
+    } catch (error) {
+      const { code, message } = failureOf(error);
+      if (signal.aborted) throw error;
+      throw new DbError(
+        TOLD.has(code as ErrorCode) ? (code as ErrorCode) : "conflict",
+        `Tenant "${tenant.id}": ${message}`,
+      );
     }
+  }
+
+  /** By tenant. A part that no backup holds is left over, and will be removed: nothing may continue it. */
+  private earlierParts(schedule: string | null): Map<string, string[]> {
+    const parts = new Map<string, string[]>();
+    for (const { tenants, schedule: by = null } of this.host.folder.list()) {
+      if (by !== schedule) continue;
+      for (const { tenant, id } of tenants) parts.set(tenant, [...(parts.get(tenant) ?? []), id]);
+    }
+    return parts;
   }
 
   /** Newest first. */
   list(): WholeBackupView[] {
-    const made = this.host.folder.list().map(viewOf);
-    return this.latest === null ? made : [{ ...this.latest.view }, ...made];
+    const latest = this.latest?.view;
+    const made = this.host.folder.list().filter(({ id }) => id !== latest?.id);
+    const cut = this.host.folder.unfinished().filter(({ id }) => id !== latest?.id);
+    return [...(latest === undefined ? [] : [{ ...latest }]), ...cut.map(cutShort), ...made.map(viewOf)];
   }
 
   /** Throws not_found. */
   get(id: string): WholeBackupView {
-    return this.latest?.view.id === id ? { ...this.latest.view } : viewOf(this.host.folder.get(id));
+    if (this.latest?.view.id === id) return { ...this.latest.view };
+    const { folder } = this.host;
+    const startedAt = folder.cutShortSince(id);
+    return startedAt === null ? viewOf(folder.get(id)) : cutShort({ id, startedAt });
   }
 
   /** One that is being made is given up. */
   async remove(id: string): Promise<void> {
     const latest = this.latest;
     if (latest?.view.id !== id) {
-      await this.host.folder.remove(id);
+      const { folder } = this.host;
+      await (folder.cutShortSince(id) === null ? folder.remove(id) : folder.discard(id, []));
       return;
     }
     latest.controller.abort();
@@ -262,5 +308,15 @@ function viewOf(manifest: WholeManifest): WholeBackupView {
     ...{ entries: sum((one) => one.entries) + records.count, bytes: sum((one) => one.bytes) + records.bytes },
     ...{ started_at: startedAt, finished_at: finishedAt, schedule, verified_at: verifiedAt },
     ...{ tenants: tenants.map(tenantView), error: null },
+  };
+}
+
+/** Of a backup that the end of its server cut short. */
+function cutShort({ id, startedAt }: { readonly id: string; readonly startedAt: string }): WholeBackupView {
+  return {
+    ...{ id, status: "failed", kind: "full", encrypted: false },
+    ...{ tenants_total: 0, tenants_done: 0, entries: 0, bytes: 0 },
+    ...{ started_at: startedAt, finished_at: startedAt, schedule: null, verified_at: null, tenants: [] },
+    error: { code: "cancelled", message: CUT_SHORT },
   };
 }

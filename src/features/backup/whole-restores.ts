@@ -11,10 +11,11 @@
 import type { WholeFolder, WholeManifest } from "../../backup/whole-folder.js";
 import type { Directory } from "../../directory/directory.js";
 import type { PlannedTenant, RestorePlan, WholeRecords } from "../../directory/whole-records.js";
-import { DbError } from "../../protocol/errors.js";
+import { DbError, type ErrorCode } from "../../protocol/errors.js";
 import { SYSTEM_TENANT } from "../../protocol/identity.js";
 import { errorOf } from "./backup-orders.js";
 import { failureOf } from "./backups.js";
+import { patiently } from "./patience.js";
 import type { RestoreOrders, RestoreView } from "./restore-orders.js";
 import type { WholeBackups } from "./whole-backups.js";
 
@@ -135,21 +136,29 @@ export class WholeRestores {
     progress: (entries: number) => void,
   ): Promise<RestoreView> {
     const { id } = manifest.tenants.find(({ tenant }) => tenant === tenantId)!;
-    const view = await new Promise<RestoreView>((resolve) => {
-      this.host.orders.start(
-        { tenantId, number, partition },
-        {
-          ...{ backup: id, from: tenantId, store: "whole", passphrase, untilMicros: null },
-          ...{ replaces: true, isChecked: true, isNew: !isKnown },
-        },
-        (heard) => {
+    const order = {
+      ...{ backup: id, from: tenantId, store: "whole" as const, passphrase, untilMicros: null },
+      ...{ replaces: true, isChecked: true, isNew: !isKnown },
+    };
+    const restored = async (): Promise<RestoreView> => {
+      const view = await new Promise<RestoreView>((resolve) => {
+        this.host.orders.start({ tenantId, number, partition }, order, (heard) => {
           progress(before + heard.entries);
           if (heard.finished_at !== null) resolve(heard);
-        },
-      );
-    });
-    if (view.error === null) return view;
-    const error = errorOf(view.error);
-    throw new DbError(error.code, `Tenant "${tenantId}": ${error.message}`);
+        });
+      });
+      if (view.error === null) return view;
+      throw errorOf(view.error);
+    };
+    const patience = { passing: NONE, tries: 1, isBetweenNodes: this.host.orders.isBetweenNodes };
+    try {
+      return await patiently(patience, restored);
+    } catch (error) {
+      const { code, message } = errorOf(failureOf(error));
+      throw new DbError(code, `Tenant "${tenantId}": ${message}`);
+    }
   }
 }
+
+/** On one machine nothing passes by itself. */
+const NONE: ReadonlySet<ErrorCode> = new Set();

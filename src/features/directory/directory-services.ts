@@ -10,12 +10,14 @@ import type { AllHandlers } from "../../actor/handler.js";
 import type { Partition } from "../../actor/partition.js";
 import type { Scheduler, Work } from "../../actor/scheduler.js";
 import type { BackupFolder } from "../../backup/backup-folder.js";
+import type { FolderMark } from "../../backup/folder-mark.js";
 import type { WholeFolder } from "../../backup/whole-folder.js";
 import { AuditTrail } from "../../directory/audit-trail.js";
 import type { DeriveKey } from "../../directory/derive-key.js";
 import { Directory } from "../../directory/directory.js";
 import type { ActorMarks } from "../../protocol/actor-marks.js";
 import type { AuditBatch, AuditEvent } from "../../protocol/audit.js";
+import type { BackupAnswer, BackupAsk } from "../../protocol/backup-orders.js";
 import type { DirectoryEndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Identity } from "../../protocol/identity.js";
@@ -27,10 +29,12 @@ import type {
   IdentityRefusal,
   ToActor,
 } from "../../protocol/messages.js";
-import type { PartitionLoad, RestoreAnswer, RestoreAsk } from "../../protocol/placement.js";
-import { BackupOrders } from "../backup/backup-orders.js";
+import type { PartitionLoad } from "../../protocol/placement.js";
+import { BackupOrders, errorOf, type OrdersHost } from "../backup/backup-orders.js";
 import { restoreHandlers } from "../backup/backup-routes.js";
+import { failureOf } from "../backup/backups.js";
 import { type InstallationBackups, openInstallationBackups } from "../backup/installation-backups.js";
+import { SILENCE_BETWEEN_NODES_MS } from "../backup/order-reports.js";
 import { RestoreOrders } from "../backup/restore-orders.js";
 import { isEmpty } from "../backup/restores.js";
 import { scheduleHandlers, wholeBackupHandlers } from "../backup/schedule-routes.js";
@@ -48,9 +52,6 @@ import { oidcHandlers } from "./oidc-routes.js";
 import { OidcSignIns } from "./oidc-sign-in.js";
 import { operatorHandlers } from "./operator-routes.js";
 
-/** Of moves of tenants: a node may be lost with what it was told. */
-const SILENCE_BETWEEN_NODES_MS = 15_000;
-
 export interface DirectoryHost {
   readonly settings: ActorSettings;
   readonly partition: Partition;
@@ -58,6 +59,8 @@ export interface DirectoryHost {
   readonly marks: ActorMarks;
   readonly backupFolder: BackupFolder;
   readonly wholeFolder: WholeFolder;
+  /** Null: no other node uses the folder. */
+  readonly mark: FolderMark | null;
   readonly deriveKey: DeriveKey;
   /** The partition has commits that the end of the turn must write. */
   wrote(): void;
@@ -117,10 +120,21 @@ export class DirectoryServices {
       now: Date.now,
       say,
       durable: () => this.durable(),
+      // A node may be lost with what it was told.
       ...(host.settings.cluster !== undefined && { silenceMs: SILENCE_BETWEEN_NODES_MS }),
     });
-    this.restoreOrders = new RestoreOrders(say);
-    this.backupOrders = new BackupOrders(say);
+    const ordersHost: OrdersHost = {
+      say: (message) =>
+        void this.stillHere().then(
+          () => say(message),
+          () => undefined,
+        ),
+      mark: () => (host.mark === null ? {} : { mark: host.mark.made() }),
+      now: Date.now,
+      silenceMs: host.settings.cluster === undefined ? null : SILENCE_BETWEEN_NODES_MS,
+    };
+    this.restoreOrders = new RestoreOrders(ordersHost);
+    this.backupOrders = new BackupOrders(ordersHost);
     const work: Work = { usedMs: 0, account: partition.account };
     this.deletions = new TenantDeletions({
       ...{ directory: this.directory, now: Date.now, say, durable: () => this.durable() },
@@ -160,8 +174,14 @@ export class DirectoryServices {
       turn: () => scheduler.yieldTurn(DIRECTORY_TENANT, work),
       isEmpty: (number, tenant) => (number === partition.number ? isEmpty(partition, tenant) : null),
       durable: () => this.durable(),
+      stillHere: () => this.stillHere(),
       log,
     });
+  }
+
+  /** Resolves when it is known that no other node has had the directory by now; rejects where one may. */
+  private stillHere(): Promise<void> {
+    return new Promise((resolve, reject) => this.host.partition.gate.pass(0, resolve, reject));
   }
 
   /** Makes the first administrator of a new installation; answers the password when it was made up here. */
@@ -200,14 +220,18 @@ export class DirectoryServices {
   }
 
   /** The tenant's actor has checked the caller's rights. */
-  private startAsked({ id, partition, ...asked }: RestoreAsk): void {
-    const answer = (told: RestoreAnswer): void => this.host.say({ kind: "restore-answer", partition, answer: told });
+  private asked({ id, partition, ...asked }: BackupAsk): void {
+    const answer = (told: BackupAnswer): void => this.host.say({ kind: "backup-answer", partition, answer: told });
     try {
+      if (asked.wants === "mark") {
+        answer({ id, mark: this.host.mark?.made() ?? "" });
+        return;
+      }
       const wanted = { ...asked, from: asked.tenantId, replaces: true };
       answer({ id, view: startRestore(this.restoreContext(), wanted) });
     } catch (error) {
-      if (!(error instanceof DbError)) throw error;
-      answer({ id, error: { code: error.code, message: error.message } });
+      const { code, message } = errorOf(failureOf(error));
+      answer({ id, error: { code, message } });
     }
   }
 
@@ -228,14 +252,14 @@ export class DirectoryServices {
         this.actorsAsked.get(message.id)?.(message.actors);
         this.actorsAsked.delete(message.id);
         break;
-      case "restore-ask":
-        this.startAsked(message.ask);
+      case "backup-ask":
+        this.asked(message.ask);
         break;
       case "restore-report":
-        this.restoreOrders.heard(message.report);
+        this.restoreOrders.heard(message.report, message.sent);
         break;
       case "backup-report":
-        this.backupOrders.heard(message.report);
+        this.backupOrders.heard(message.report, message.sent);
         break;
       case "move-report":
         if (message.report.did === "deleted") this.deletions.heard(message.report);
@@ -250,6 +274,7 @@ export class DirectoryServices {
         break;
       case "partition-ended":
         this.moves.partitionEnded(message.partition);
+        this.backupOrders.ended((partition) => partition === message.partition);
         break;
     }
   }
@@ -312,13 +337,13 @@ export class DirectoryServices {
   }
 
   private actorEnded(actor: number): void {
-    const isOf = (tenant: number): boolean => {
-      const partition = this.directory.partitionOfNumber(tenant);
-      return partition !== null && partition % this.host.settings.config.actors.count === actor;
-    };
     this.moves.actorEnded(actor);
-    this.restoreOrders.actorEnded(isOf);
-    this.backupOrders.actorEnded(isOf);
+    const { cluster, config } = this.host.settings;
+    // In a cluster the partitions that ended are named (`partition-ended`).
+    if (cluster !== undefined) return;
+    const isOf = (partition: number): boolean => partition % config.actors.count === actor;
+    this.restoreOrders.ended(isOf);
+    this.backupOrders.ended(isOf);
   }
 
   private askActors(): Promise<readonly ActorMetrics[]> {
@@ -347,6 +372,8 @@ export class DirectoryServices {
   sweep(): void {
     this.moves.sweep();
     this.deletions.sweep();
+    this.restoreOrders.sweep();
+    this.backupOrders.sweep();
     this.installation.schedules.sweep();
   }
 

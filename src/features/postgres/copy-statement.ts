@@ -9,7 +9,9 @@ export function copiedQuery({ table, query, columns }: CopyStatement, found: Tab
   if (table === null) return query!;
   const list = listOf(columns, found?.columns ?? []);
   const schema = table.schema === null ? "" : `${quoteIdentifier(table.schema)}.`;
-  return `SELECT ${list} FROM ${schema}${quoteIdentifier(table.name)}`;
+  // Rows of tables that inherit are theirs. A partitioned table has no others.
+  const only = found === null || found.partitionKey !== undefined ? "" : "ONLY ";
+  return `SELECT ${list} FROM ${only}${schema}${quoteIdentifier(table.name)}`;
 }
 
 function listOf(names: readonly string[] | null, all: readonly ColumnDef[]): string {

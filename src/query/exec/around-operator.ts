@@ -35,6 +35,10 @@ export abstract class AroundOperator implements Operator {
     this.operator.acceptExtremes?.();
   }
 
+  leaveOutKeys(): readonly number[] | null {
+    return this.operator.leaveOutKeys?.() ?? null;
+  }
+
   acceptThreads(work: ThreadWork): void {
     this.operator.acceptThreads?.(work);
   }

@@ -7,7 +7,7 @@ import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
 import type { Value } from "../../values/values.js";
 import type { ExecContext } from "./context.js";
-import { entryPlaces, loadEntry, loadRemoval } from "./load-entry.js";
+import { entryPlaces, loadEntry, loadRemoval, loadRowRemoval } from "./load-entry.js";
 import type { KeyLayout, TableLayout } from "./table-layout.js";
 import { firstTaken } from "./unique-run.js";
 
@@ -55,14 +55,17 @@ export class BulkChanges {
     return { load, rows: load.run(layout.rowPrefixOf(context.tenantNumber)), indexes };
   }
 
-  removeRow(key: Uint8Array): void {
-    this.stale.load.add(this.stale.rows, key, null);
+  /** `key` null: it is made of the row's primary key. */
+  removeRow(key: Uint8Array | null, row: readonly Value[]): void {
+    const { load, rows } = this.stale;
+    if (key === null) loadRowRemoval(load, rows, this.layout.primaryKey!, row);
+    else load.add(rows, key, null);
   }
 
-  /** `place`: of the index in the layout. `values`: of its key, as `loadEntry` takes them. */
-  removeEntry(place: number, values: readonly Value[], suffix: Uint8Array): void {
+  /** `place`: of the index in the layout. `values` and `suffix`: of its key, as `loadEntry` takes them. */
+  removeEntry(place: number, values: readonly Value[], suffix: Uint8Array | KeyLayout, row: readonly Value[]): void {
     const { stale, layout, places } = this;
-    loadRemoval(stale.load, stale.indexes[place]!, layout.indexes[place]!, values, places[place]!, suffix);
+    loadRemoval(stale.load, stale.indexes[place]!, layout.indexes[place]!, values, places[place]!, suffix, row);
   }
 
   /** With the record that record-codec.ts has built. Answers the row's number. */

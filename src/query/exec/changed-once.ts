@@ -18,6 +18,11 @@ export class RowsChangedOnce {
     this.seen = givesRowsOnce(input) ? null : new Set();
   }
 
+  /** Whether `takes` says yes whatever it is asked. */
+  get takesAll(): boolean {
+    return this.seen === null && this.context.live === undefined;
+  }
+
   /** False: the row was met before, or another part of the statement has changed it. */
   takes(key: Uint8Array): boolean {
     if (this.seen !== null) {

@@ -18,6 +18,7 @@ import { RowBuffer } from "./row-buffer.js";
 import { RowsForLoad } from "./rows-for-load.js";
 import { slotsOf } from "./slots.js";
 import { writingContext } from "./statement-snapshot.js";
+import { layoutOf } from "./table-layout.js";
 import { emptyRow, type Row, TableWriter } from "./table-writer.js";
 import { compileTriggeredDelete } from "./triggered-delete.js";
 import { isTriggered } from "./triggered-rows.js";
@@ -28,6 +29,8 @@ interface DeleteProgram {
   /** Per live column, where the input has its value. */
   readonly oldSlots: readonly number[];
   readonly rowKeySlot: number;
+  /** Ids of the primary key's columns, in its order. */
+  readonly keyIds: readonly number[];
   /** Null: all rows are the table's own. */
   readonly family: FamilyProgram | null;
 }
@@ -39,6 +42,7 @@ export function compileDelete(plan: DeletePlan, input: Open): Open {
     columnIds: plan.table.columns.map((column) => column.id),
     oldSlots: plan.oldColumns.map((column) => slotOf(column.id)),
     rowKeySlot: slotOf(plan.rowKey),
+    keyIds: layoutOf(plan.table).primaryKey?.columnIds ?? [],
     family: plan.heirs === undefined ? null : compileFamily(plan.heirs),
   };
   const returning = compileReturning(plan.returning, returningSlots(plan.returning?.rowColumns ?? [], program, slotOf));
@@ -65,6 +69,8 @@ class Deleter {
   private readonly changed: number[] = [];
   private readonly once: RowsChangedOnce;
   private readonly incoming: RowsForLoad;
+  /** By column of the primary key: where batches that go into the load have its values; null: they have keys. */
+  private keySlots: readonly number[] | null = null;
 
   constructor(
     private readonly program: DeleteProgram,
@@ -80,7 +86,7 @@ class Deleter {
     this.incoming = new RowsForLoad(
       this.rows,
       program.plan.returning === null && context.live === undefined && this.family === null,
-      () => this.writer.beginRemovals(),
+      () => this.beginLoad(),
       (batch) => this.load(batch),
     );
   }
@@ -103,9 +109,16 @@ class Deleter {
     );
   }
 
+  private beginLoad(): boolean {
+    if (!this.writer.beginRemovals()) return false;
+    if (this.once.takesAll) this.keySlots = this.input.leaveOutKeys?.() ?? null;
+    return true;
+  }
+
   private load(batch: Batch): void | Promise<void> {
     this.source = batch;
-    return inTurns(this.context, batch.length, this.remove, () => this.incoming.count(this.changed));
+    const remove = this.keySlots === null || batch === this.rows ? this.remove : this.removeUnkeyed;
+    return inTurns(this.context, batch.length, remove, () => this.incoming.count(this.changed));
   }
 
   release(): void {
@@ -113,8 +126,7 @@ class Deleter {
   }
 
   private readonly remove = (number: number): void => {
-    const { source, row, program } = this;
-    const { columnIds, oldSlots } = program;
+    const { source, program } = this;
     const key = source.columns[program.rowKeySlot]![number] as Uint8Array | null;
     if (key === null || !this.once.takes(key)) return;
     this.changed.push(number);
@@ -123,10 +135,25 @@ class Deleter {
       writer.remove(key, writer.read(key));
       return;
     }
-    // Columns that neither an index nor RETURNING needs are not in the input.
+    this.fillRow(number);
+    this.writer.remove(key, this.row);
+  };
+
+  private readonly removeUnkeyed = (number: number): void => {
+    const { source, row, program, keySlots } = this;
+    const { keyIds } = program;
+    this.changed.push(number);
+    this.fillRow(number);
+    for (let k = 0; k < keyIds.length; k++) row[keyIds[k]!] = source.columns[keySlots![k]!]![number]!;
+    this.writer.removeInLoad(null, row);
+  };
+
+  /** Columns that neither an index nor RETURNING needs are not in the input. */
+  private fillRow(number: number): void {
+    const { source, row, program } = this;
+    const { columnIds, oldSlots } = program;
     for (let c = 0; c < columnIds.length; c++) {
       if (oldSlots[c]! >= 0) row[columnIds[c]!] = source.columns[oldSlots[c]!]![number]!;
     }
-    this.writer.remove(key, row);
-  };
+  }
 }

@@ -121,6 +121,7 @@ class KeyedScanOperator implements Operator {
   private readonly row: Value[] = [];
   private slab = Buffer.alloc(0);
   private used = 0;
+  private areKeysLeftOut = false;
 
   constructor(
     private readonly scan: KeyedScan,
@@ -130,12 +131,20 @@ class KeyedScanOperator implements Operator {
     this.prefix = scan.layout.rowPrefixOf(context.tenantNumber);
   }
 
+  leaveOutKeys(): readonly number[] | null {
+    const { primaryKey, decode, places } = this.scan;
+    if (primaryKey === null || decode !== null) return null;
+    this.areKeysLeftOut = true;
+    return places;
+  }
+
   next(): Pulled {
     return pull(this.input, (batch) => (batch === null ? null : this.keyed(batch)));
   }
 
   /** Undefined: nothing is left of the batch. */
   private keyed(batch: Batch): Batch | undefined {
+    if (this.areKeysLeftOut) return batch;
     const { width, decode, primaryKey } = this.scan;
     const keys =
       primaryKey === null

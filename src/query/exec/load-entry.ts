@@ -57,9 +57,13 @@ export function loadEntry(
 ): number {
   if (index.included !== null) return loadIncluding(load, run, index, values, places, suffix, row);
   const mark = beginKey(run.prefix, index.columns, values, places);
+  appendSuffix(suffix, row);
+  return load.addBuilt(run, mark, isWhole(index, values, places));
+}
+
+function appendSuffix(suffix: Uint8Array | KeyLayout, row: readonly Value[]): void {
   if (suffix instanceof Uint8Array) appendKeyBytes(suffix);
   else appendKey(suffix.columns, row, suffix.columnIds);
-  return load.addBuilt(run, mark, isWhole(index, values, places));
 }
 
 /** As `loadEntry`, for an index without INCLUDE. The suffix is a part of `bytes`, of which no view is made. */
@@ -102,10 +106,17 @@ export function loadRemoval(
   index: EntryLayout,
   values: readonly Value[],
   places: readonly number[],
-  suffix: Uint8Array,
+  suffix: Uint8Array | KeyLayout,
+  row: readonly Value[],
 ): void {
   beginKey(run.prefix, index.columns, values, places);
-  if (isWhole(index, values, places)) appendKeyBytes(suffix);
+  if (isWhole(index, values, places)) appendSuffix(suffix, row);
+  load.addBuiltKey(run, null);
+}
+
+/** Adds the removal of a row, whose key is made of its primary key. */
+export function loadRowRemoval(load: Load, run: LoadRun, key: KeyLayout, row: readonly Value[]): void {
+  beginKey(run.prefix, key.columns, row, key.columnIds);
   load.addBuiltKey(run, null);
 }
 

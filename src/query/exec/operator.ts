@@ -60,6 +60,11 @@ export interface Operator {
    * come, and values of different rows may come as one. Called before the first `next`. Absent: all rows come.
    */
   acceptExtremes?(): void;
+  /**
+   * The consumer makes the keys of rows by itself: from the next batch on they need not come. Answers in which slots
+   * the values of the primary key are, in its order. Null, or absent: keys come all the same.
+   */
+  leaveOutKeys?(): readonly number[] | null;
   /** Threads that have taken part, for EXPLAIN ANALYZE. */
   readonly threadsUsed?: number;
   /** Frees cursors; may be called at any time, also twice, but not while a promise of `next` is pending. */

@@ -177,11 +177,20 @@ export class SampledColumn {
       counts,
       isSorted: true,
       present: found,
-      spread: starts === null ? null : await this.spreadOfNumbers(work, length, starts),
+      spread: starts === null ? null : await this.spreadOfNumbers(work, length, starts, found, counts),
     };
   }
 
-  private async spreadOfNumbers(work: CheckedTurns, length: number, starts: readonly number[]): Promise<Spread> {
+  /** `found`: how many numbers there are; `counts`: of each different one. */
+  private async spreadOfNumbers(
+    work: CheckedTurns,
+    length: number,
+    starts: readonly number[],
+    found: number,
+    counts: Uint32Array,
+  ): Promise<Spread> {
+    // No number is there twice, so none is in two segments.
+    if (counts.length === found) return { items: found, single: found };
     const each = new Float64Array(length);
     // Rows of no segment are each of another one.
     let items = this.gather(0, starts[0] ?? length, each, 0);
@@ -190,8 +199,9 @@ export class SampledColumn {
       items += (await countSorted(work, each.subarray(items, end))).different;
       await giveWay(work);
     }
-    const { counts } = await countSorted(work, each.subarray(0, items));
-    return { items, single: countOf(counts, counts.length, 1) };
+    // Where no segment has a number twice, the number of its segments is that of its rows.
+    const segments = items === found ? counts : (await countSorted(work, each.subarray(0, items))).counts;
+    return { items, single: countOf(segments, segments.length, 1) };
   }
 
   /** Puts the numbers of some rows into an array, from a place on. Answers where they end. */

@@ -189,7 +189,7 @@ export class TableWriter {
     const { layout } = this;
     const changes = this.changes!;
     const move = this.moveOf(oldKey, newRow, assigned);
-    if (this.isKeyAssigned(assigned)) changes.removeRow(oldKey);
+    if (this.isKeyAssigned(assigned)) changes.removeRow(oldKey, oldRow);
     const oldSuffix = oldKey.subarray(this.rowPrefix.length);
     const newSuffix = move.newKey.subarray(this.rowPrefix.length);
     buildRecord(layout.types, newRow);
@@ -200,7 +200,7 @@ export class TableWriter {
       const oldValues = index.computed ? this.valuesOf(index, oldRow) : oldRow;
       const newValues = index.computed ? this.valuesOf(index, newRow) : newRow;
       if (move.newKey === oldKey && isSameEntry(index, this.places[i]!, oldValues, newValues, oldRow, newRow)) continue;
-      if (oldValues !== null) changes.removeEntry(i, oldValues, oldSuffix);
+      if (oldValues !== null) changes.removeEntry(i, oldValues, oldSuffix, oldRow);
       if (newValues !== null) changes.putEntry(i, newValues, newSuffix, newRow, number);
     }
     this.noteChange(move, oldRow, newRow);
@@ -209,21 +209,32 @@ export class TableWriter {
   /** `after`: the row as it goes on in another partition, by this table's columns; null: it is gone. */
   remove(key: Uint8Array, row: Row, after: Row | null = null): void {
     const { layout, context } = this;
+    if (this.changes !== null) {
+      this.removeInLoad(key, row, after);
+      return;
+    }
     this.requireMutable();
     const suffix = key.subarray(this.rowPrefix.length);
-    const { changes } = this;
+    for (const index of layout.indexes) {
+      const entry = this.entryKey(index, row, suffix);
+      if (entry !== null) context.tx.delete(entry);
+    }
+    context.tx.delete(key);
+    if (layout.table.referencedBy !== undefined) this.referenced(row, after);
+  }
+
+  /** After `beginRemovals`. `key` null: it is made of the row's primary key. */
+  removeInLoad(key: Uint8Array | null, row: Row, after: Row | null = null): void {
+    const { layout } = this;
+    const changes = this.changes!;
+    this.requireMutable();
+    const suffix = key === null ? layout.primaryKey! : key.subarray(this.rowPrefix.length);
     for (let i = 0; i < layout.indexes.length; i++) {
       const index = layout.indexes[i]!;
-      if (changes === null) {
-        const entry = this.entryKey(index, row, suffix);
-        if (entry !== null) context.tx.delete(entry);
-        continue;
-      }
       const values = index.computed ? this.valuesOf(index, row) : row;
-      if (values !== null) changes.removeEntry(i, values, suffix);
+      if (values !== null) changes.removeEntry(i, values, suffix, row);
     }
-    if (changes === null) context.tx.delete(key);
-    else changes.removeRow(key);
+    changes.removeRow(key, row);
     if (layout.table.referencedBy !== undefined) this.referenced(row, after);
   }
 

@@ -9,7 +9,7 @@ import { dependsOnSession } from "./cast.js";
 import { compileExpr } from "./compile.js";
 import type { Batch, CaseExpr, CastExpr, ConstExpr, EvalContext, Expr, LogicExpr } from "./expr.js";
 import { NO_SERVICES } from "./no-services.js";
-import { dependsOnStyle, isReadByStyle, writesBytes } from "./style-dependence.js";
+import { dependsOnStyle, isFormedBySettings, isReadByStyle } from "./style-dependence.js";
 import { mapExpr } from "./walk.js";
 
 const NO_ROWS: Batch = { columns: [], length: 1 };
@@ -53,7 +53,7 @@ function foldNode(expr: Expr, timeZone: string | null): Expr {
     case "cast":
       if (!isConst(expr.input)) return expr;
       if (isNull(expr.input)) return constant(expr, null);
-      if (writesBytes(expr.input.type, expr.type)) return expr;
+      if (isFormedBySettings(expr.input.type, expr.type)) return expr;
       if (dependsOnStyle(expr.input.type, expr.type) && !isPlainInterval(expr)) return expr;
       return dependsOnSession(expr.input.type, expr.type) ? foldedIsoText(expr, timeZone) : evaluated(expr);
     case "and":

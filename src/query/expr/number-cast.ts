@@ -1,5 +1,6 @@
 /** Conversions between the types of numbers, bounded and rounded as in PostgreSQL. Called by cast.ts and functions. */
 import { sqlError } from "../../protocol/errors.js";
+import { nearestFloat4 } from "../../values/float-text.js";
 import { Numeric } from "../../values/numeric.js";
 import type { Value } from "../../values/values.js";
 
@@ -50,8 +51,8 @@ export function numberConversion(from: string, to: string): FromNumber | null {
       if (from === "numeric") return (value) => numericToFloat(value as Numeric, "double precision");
       return (value) => Number(value);
     case "float4":
-      if (from === "numeric") return (value) => toFloat4(numericToFloat(value as Numeric, "real"));
-      return (value) => toFloat4(Number(value));
+      if (from === "numeric") return (value) => toFloat4(numericToFloat(value as Numeric, "real"), value);
+      return (value) => toFloat4(Number(value), value);
     case "money":
       if (from !== "numeric") return (value) => normalInt8(BigInt(value as number | bigint) * 100n);
       return (value) => normalInt8(toCents(value as Numeric));
@@ -102,8 +103,9 @@ export function roundHalfEven(x: number): number {
   return floor % 2 === 0 ? floor : floor + 1;
 }
 
-function toFloat4(x: number): number {
-  const single = Math.fround(x);
+/** `x`: the double nearest to the value; a float8 is one itself. */
+function toFloat4(x: number, value: Value): number {
+  const single = typeof value === "number" ? Math.fround(x) : nearestFloat4(x, () => String(value));
   if (!Number.isFinite(single) && Number.isFinite(x)) throw sqlError("22003", "value out of range: overflow");
   if (single === 0 && x !== 0) throw sqlError("22003", "value out of range: underflow");
   return single;

@@ -20,11 +20,16 @@ export function dependsOnStyle(from: SqlType, to: SqlType): boolean {
   return from.name === "interval" || ORDERED.has(namedByPart(from));
 }
 
-/** True when bytea_output decides what the text is. Indexes may have such texts all the same, as in PostgreSQL. */
-export function writesBytes(from: SqlType, to: SqlType): boolean {
+const FORMED = new Set<string>(["bytea", "float4", "float8"]);
+
+/**
+ * True when bytea_output or extra_float_digits decides what the text is. Indexes may have such texts all the same, as
+ * in PostgreSQL.
+ */
+export function isFormedBySettings(from: SqlType, to: SqlType): boolean {
   if (categoryOf(to) !== "S") return false;
-  if (from.element !== null) return writesBytes(from.element, to);
-  return from.name === "bytea" || from.fields?.some(({ type }) => writesBytes(type, to)) === true;
+  if (from.element !== null) return isFormedBySettings(from.element, to);
+  return FORMED.has(from.name) || from.fields?.some(({ type }) => isFormedBySettings(type, to)) === true;
 }
 
 /** True when a style, or the time, decides what such a text means as a value of the other type. */

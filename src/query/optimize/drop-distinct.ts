@@ -50,6 +50,8 @@ export function isUnique(plan: Plan, ids: ReadonlySet<ColumnId>, nulls: "NULLs" 
     case "topn":
       return isUnique(plan.input, ids, nulls);
     case "aggregate":
+      // Several grouping sets may have the same groups, and NULL in place of what they leave out.
+      if (plan.grouping !== undefined && plan.grouping.sets.length > 1) return false;
       return plan.columns.slice(0, plan.groups.length).every(({ id }) => ids.has(id));
     case "join":
     case "hashjoin":

@@ -330,6 +330,8 @@ function notSimple({ body, with: tables, limit, offset }: QueryNode): string | n
     if (body.distinct !== "all") return "Views containing DISTINCT";
     if (body.groupBy.length > 0) return "Views containing GROUP BY";
     if (body.having !== null) return "Views containing HAVING";
+    const [from] = body.from;
+    if (from?.kind === "table" && from.sample) return "Views containing TABLESAMPLE";
   }
   if (tables !== null) return "Views containing WITH";
   return limit !== null || offset !== null ? "Views containing LIMIT or OFFSET" : null;

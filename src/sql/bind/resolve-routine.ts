@@ -76,7 +76,7 @@ interface Match extends Candidate<MatchedRoutine> {
   readonly effort: number;
 }
 
-/** Of functions that take the same types, the one that needs fewer defaults is meant. */
+/** Of functions that take the same types, the one that declares them is meant, then the one with fewer defaults. */
 function withoutDoubles(
   matches: readonly Match[],
   path: readonly string[],
@@ -92,7 +92,8 @@ function withoutDoubles(
     }
     const other = kept[same]!;
     const defaults = (one: Match) => one.fn.sources.filter(({ kind }) => kind === "default").length;
-    if (match.effort < other.effort) kept[same] = match;
+    if (match.concrete !== other.concrete) kept[same] = match.concrete ? match : other;
+    else if (match.effort < other.effort) kept[same] = match;
     else if (
       match.effort === other.effort &&
       defaults(match) > 0 &&

@@ -110,13 +110,16 @@ t.test("a tenant whose backup another is being restored from stays until that ha
   const place = { tenantId: "target", number: 3, partition: 0 };
   const order = { from: "source", backup: "b", store: "tenant", passphrase: null, untilMicros: null } as const;
   let restore = "";
-  const orders = new RestoreOrders((message) => {
-    if (message.kind === "restore") restore = message.order.restore;
+  const orders = new RestoreOrders({
+    say: (message) => {
+      if (message.kind === "restore") restore = message.order.restore;
+    },
+    ...{ mark: () => ({}), now: () => 0, silenceMs: null },
   });
   orders.start(place, { ...order, replaces: true, isChecked: false });
   t.throws(() => orders.requireUnread("source"), { code: "conflict", message: /"target" is being restored/ });
   orders.requireUnread("sourc");
-  orders.heard({ tenant: 3, restore, state: "completed", entries: 1, verified: true, error: null });
+  orders.heard({ tenant: 3, restore, state: "completed", entries: 1, verified: true, error: null }, null);
   orders.requireUnread("source");
   t.end();
 });

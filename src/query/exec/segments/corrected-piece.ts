@@ -30,6 +30,29 @@ import { bytesKeyOf, copyBytes, GrowingTexts, isTextAt, textColumn, textsOf } fr
 const STEP_CORRECTIONS = 128;
 const CODES_MAX = 65_536;
 
+/** Some columns of the table by their slots, and what decodes them. */
+interface DecodedPart {
+  readonly slots: readonly number[];
+  readonly decode: RecordDecoder;
+}
+
+/** How a scan makes columns of corrected rows (`pieceProgramOf`). */
+export interface PieceProgram {
+  /** By slot. */
+  readonly types: readonly SqlType[];
+  /** Columns that are made of all rows. */
+  readonly first: DecodedPart;
+  /** Columns that no test wants: they, and keys, are made of rows that pass. Null: there are none. */
+  readonly rest: DecodedPart | null;
+}
+
+/** Rows that were decoded. */
+interface DecodedRows {
+  /** By slot. */
+  readonly values: readonly Value[][];
+  readonly keys: readonly Uint8Array[];
+}
+
 export class CorrectedPiece {
   readonly keys: Uint8Array[] = [];
   /** Records; null: the row is gone. */
@@ -41,14 +64,12 @@ export class CorrectedPiece {
   to = -1;
   /** Of the corrections, the one to be handed out next, where they are handed out one by one. */
   next = 0;
-  private readonly decoded: Value[][];
-  private readonly decodedKeys: Uint8Array[] = [];
+  private readonly decoded: DecodedRows & { readonly keys: Uint8Array[]; readonly records: Uint8Array[] };
+  /** Values of the columns that are made of all rows. */
+  private readonly first: Value[][];
   private decodedCount = 0;
-  private decodedRows = 0;
   private rowsFrom: RowOrigins = NO_ROWS;
   private readonly columns: Column[] = [];
-  /** By slot: makes the column of those rows that have passed the tests. */
-  private readonly pickers: RowPicker[] = [];
 
   constructor(
     private readonly corrections: Corrections,
@@ -57,13 +78,12 @@ export class CorrectedPiece {
     private readonly segmentKeys: SegmentKeys,
     /** Its first row. */
     readonly from: number,
-    private readonly types: readonly SqlType[],
-    private readonly decode: RecordDecoder,
+    private readonly program: PieceProgram,
     private readonly sizes: Pick<SegmentSizes, "correctionsFew" | "correctionsMax">,
-    /** Slots whose columns tests want; the others are made of rows that pass (`rest`). None: all are made whole. */
-    private readonly tested: ReadonlySet<number>,
   ) {
-    this.decoded = emptyColumns(types.length);
+    const values = emptyColumns(program.types.length);
+    this.decoded = { values, keys: [], records: [] };
+    this.first = program.first.slots.map((slot) => values[slot]!);
   }
 
   get count(): number {
@@ -110,55 +130,85 @@ export class CorrectedPiece {
     if (this.decodedCount < this.count) {
       this.decodeSome();
       if (this.decodedCount < this.count) return null;
-      this.rowsFrom = originsOf(this.from, this.to, this, this.decodedRows);
+      this.rowsFrom = originsOf(this.from, this.to, this, this.decoded.keys.length);
     } else if (this.columns.length < base.length) {
       const slot = this.columns.length;
-      this.pickers.push(this.pickerOf(base[slot]!, slot));
-      this.columns.push(this.isRest(slot) ? NULLS : this.pickers[slot]!(this.rowsFrom.origins));
+      this.columns.push(this.isRest(slot) ? NULLS : this.column(base[slot]!, slot, this.decoded, this.rowsFrom));
     }
     return this.columns.length === base.length ? this.columns : null;
   }
 
-  private pickerOf(base: Column, slot: number): RowPicker {
-    const { rowsFrom, decodedKeys } = this;
-    if (base.kind !== "key") return pickerOf(this.types[slot]!, base, this.decoded[slot]!, rowsFrom);
-    return (origins) => {
-      const at = (row: number) => (origins[row]! < 0 ? decodedKeys[-1 - origins[row]!]! : base.at(origins[row]!));
-      return { kind: "key", at, bytes: 0 };
-    };
+  private column(base: Column, slot: number, { values, keys }: DecodedRows, rows: RowOrigins): Column {
+    if (base.kind !== "key") return mergedColumn(this.program.types[slot]!, base, values[slot]!, rows);
+    const { origins } = rows;
+    const at = (row: number) => (origins[row]! < 0 ? keys[-1 - origins[row]!]! : base.at(origins[row]!));
+    return { kind: "key", at, bytes: 0 };
   }
 
   private isRest(slot: number): boolean {
-    return this.tested.size > 0 && !this.tested.has(slot);
+    return this.hasRest && !this.program.first.slots.includes(slot);
   }
 
   /** Some columns are made by `rest`. */
   get hasRest(): boolean {
-    return this.tested.size > 0 && this.tested.size < this.types.length;
+    return this.program.rest !== null;
   }
 
   /**
    * Rows that have passed: these, or when `rows` is null those from `from` on. The columns that no test wanted are made
-   * of them alone.
+   * of them alone; they are the segment's own where no decoded row is among them.
+   * @param base the segment's columns.
    */
-  rest(rows: Int32Array | null, from: number, length: number): Pick<Chunk, "vectors" | "selections"> {
+  rest(
+    base: readonly Column[],
+    rows: Int32Array | null,
+    from: number,
+    length: number,
+  ): Pick<Chunk, "vectors" | "selections"> {
     const passed: Selection = { rows, from };
-    const { origins } = this.rowsFrom;
-    const own = rows === null ? origins.subarray(from, from + length) : new Int32Array(length);
-    if (rows !== null) for (let i = 0; i < length; i++) own[i] = origins[rows[i]!]!;
+    const own = this.passedOrigins(rows, from, length);
+    const decoded = own.decoded.length === 0 ? null : this.decodeRest(own.decoded);
+    const others: Selection = decoded === null ? { rows: own.origins, from: 0 } : ALL_ROWS;
     return {
-      vectors: this.columns.map((column, slot) => (this.isRest(slot) ? this.pickers[slot]!(own) : column)),
-      selections: this.columns.map((_, slot) => (this.isRest(slot) ? ALL_ROWS : passed)),
+      vectors: this.columns.map((column, slot) => {
+        if (!this.isRest(slot)) return column;
+        return decoded === null ? base[slot]! : this.column(base[slot]!, slot, decoded, own);
+      }),
+      selections: this.columns.map((_, slot) => (this.isRest(slot) ? others : passed)),
     };
   }
 
+  /** As of `rowsFrom`, of these rows alone. `decoded`: the numbers of those that are decoded rows. */
+  private passedOrigins(rows: Int32Array | null, from: number, length: number): RowOrigins & { decoded: number[] } {
+    const { origins, replaced } = this.rowsFrom;
+    const own = new Int32Array(length);
+    const decoded: number[] = [];
+    for (let i = 0; i < length; i++) {
+      const origin = origins[rows === null ? from + i : rows[i]!]!;
+      own[i] = origin < 0 ? -decoded.push(-1 - origin) : origin;
+    }
+    return { origins: own, replaced: Int32Array.from(decoded, (number) => replaced[number]!), decoded };
+  }
+
+  /** Of some decoded rows, the columns that no test wanted. */
+  private decodeRest(numbers: readonly number[]): DecodedRows {
+    const { decode, slots } = this.program.rest!;
+    const { records, keys } = this.decoded;
+    const values = emptyColumns(this.program.types.length);
+    const columns = slots.map((slot) => values[slot]!);
+    for (const [i, number] of numbers.entries()) decode(records[number]!, columns, i);
+    return { values, keys: numbers.map((number) => keys[number]!) };
+  }
+
   private decodeSome(): void {
+    const { keys, records } = this.decoded;
     const to = Math.min(this.count, this.decodedCount + STEP_CORRECTIONS);
     for (; this.decodedCount < to; this.decodedCount++) {
       const record = this.records[this.decodedCount]!;
       if (record === null) continue;
-      this.decode(record, this.decoded, this.decodedRows++);
-      this.decodedKeys.push(this.keys[this.decodedCount]!);
+      this.program.first.decode(record, this.first, keys.length);
+      records.push(record);
+      keys.push(this.keys[this.decodedCount]!);
     }
   }
 }
@@ -208,38 +258,28 @@ export function originsOf(
 
 /** The rows of `base` and of the decoded values that `origins` names, in that order. */
 export function mergedColumn(type: SqlType, base: StoredForm, values: readonly Value[], rows: RowOrigins): StoredForm {
-  return pickerOf(type, base, values, rows)(rows.origins) as StoredForm;
-}
-
-/** Makes a column of rows by their origins. */
-type RowPicker = (origins: Int32Array) => Column;
-
-function pickerOf(type: SqlType, base: StoredForm, values: readonly Value[], rows: RowOrigins): RowPicker {
-  const count = rows.replaced.length;
+  const { origins, replaced } = rows;
+  const count = replaced.length;
   if (base.kind === "number") {
     const added = columnOf(type, values, count);
-    if (added.kind === "number" && haveOneScale(base, added)) return (origins) => mergedNumbers(base, added, origins);
+    if (added.kind === "number" && haveOneScale(base, added)) return mergedNumbers(base, added, origins);
   } else if (base instanceof EncodedDictionary) {
     const payloads = payloadsOf(type, values, count);
     const added = addedEntries(base, payloads);
-    if (added !== null) return (origins) => mergedEntries(base, added, origins);
-    const each = base.rows().payloads;
-    return (origins) => new EncodedColumn(type, mergedTexts(each, payloads, origins));
+    if (added !== null) return mergedEntries(base, added, origins);
+    return new EncodedColumn(type, mergedTexts(base.rows().payloads, payloads, origins));
   } else if (base.kind === "encoded") {
-    const added = payloadsOf(type, values, count);
-    return (origins) => new EncodedColumn(type, mergedTexts(base.payloads, added, origins));
+    return new EncodedColumn(type, mergedTexts(base.payloads, payloadsOf(type, values, count), origins));
   } else if (base.kind === "dictionary") {
     const added = addedCodes(base, values, rows);
-    if (added !== null) return (origins) => mergedCodes(base, added, origins);
+    if (added !== null) return mergedCodes(base, added, origins);
   } else if (base.kind === "text") {
     const added = textsOf(values, count);
-    if (added !== null) return (origins) => mergedTexts(base, added, origins);
+    if (added !== null) return mergedTexts(base, added, origins);
   }
-  return (origins) => {
-    const all: Value[] = [];
-    for (const origin of origins) all.push(origin < 0 ? values[-1 - origin]! : valueAt(base, origin));
-    return plainOf(all, all.length);
-  };
+  const all: Value[] = [];
+  for (const origin of origins) all.push(origin < 0 ? values[-1 - origin]! : valueAt(base, origin));
+  return plainOf(all, all.length);
 }
 
 function haveOneScale(base: NumberColumn, added: NumberColumn): boolean {

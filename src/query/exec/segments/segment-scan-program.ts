@@ -12,6 +12,7 @@ import type { RowDecoderProgram } from "../row-decoder.js";
 import { slotsOf } from "../slots.js";
 import { decoderOf, layoutOf, type TableLayout } from "../table-layout.js";
 import { isSegmentable, type NumberColumn } from "./column.js";
+import type { PieceProgram } from "./corrected-piece.js";
 import { type ComputedTest, computedTestOf, type PairTest, pairTestOf } from "./row-kernels.js";
 import { ROW_KEYS, type Segment } from "./segment.js";
 import { type VectorTest, vectorTestOf } from "./vector-filter.js";
@@ -137,6 +138,24 @@ export function segmentExtremes(segment: Segment, { source, records }: SegmentSc
     columns.push({ ...known, data: Float64Array.of(min, max), nulls });
   }
   return columns;
+}
+
+/** `tested`: slots whose columns are needed to tell whether a row passes. */
+export function pieceProgramOf({ source, records }: SegmentScanProgram, tested: ReadonlySet<number>): PieceProgram {
+  const { layout, types, decode } = records!;
+  const slots = source.flatMap((id, slot) => (id === ROW_KEYS ? [] : [slot]));
+  if (tested.size === 0 || tested.size === source.length) return { types, first: { slots, decode }, rest: null };
+  const part = (isTested: boolean) => {
+    const some = slots.filter((slot) => tested.has(slot) === isTested);
+    return {
+      slots: some,
+      decode: decoderOf(
+        layout,
+        some.map((slot) => source[slot]!),
+      ),
+    };
+  };
+  return { types, first: part(true), rest: part(false) };
 }
 
 /** No more is asked than how many rows there are. */

@@ -16,13 +16,19 @@ import { RowDecoder } from "../row-decoder.js";
 import { ALL_ROWS, Chunk, type Selection } from "./chunk.js";
 import { type Column, valuesOf } from "./column.js";
 import { NULLS } from "./column-buffer.js";
-import { CorrectedPiece } from "./corrected-piece.js";
+import { CorrectedPiece, type PieceProgram } from "./corrected-piece.js";
 import type { WantedKeys } from "./key-set.js";
 import { rowsDecodable } from "./rows-decodable.js";
 import type { Segment, SegmentKeys } from "./segment.js";
 import { SEGMENT_SIZES, type SegmentSizes } from "./segment-cache.js";
 import { type SegmentFilter, segmentFilterOf } from "./segment-filter.js";
-import { type Conjunct, isCountOnly, type SegmentScanProgram, segmentExtremes } from "./segment-scan-program.js";
+import {
+  type Conjunct,
+  isCountOnly,
+  pieceProgramOf,
+  type SegmentScanProgram,
+  segmentExtremes,
+} from "./segment-scan-program.js";
 import { DamagedColumns } from "./stored/column-file.js";
 import { segmentsUpTo, TableSegments } from "./table-segments.js";
 import { numberKernel } from "./vector-filter.js";
@@ -86,6 +92,7 @@ export class SegmentScan {
   private clearTo = 0;
   /** Rows of the current segment with corrections; null: none are at hand. */
   private piece: CorrectedPiece | null = null;
+  private pieces: PieceProgram | null = null;
   /** `vectors` and `row` are of the piece. */
   private isMerged = false;
   /** Rows that are only counted and come next. */
@@ -161,8 +168,8 @@ export class SegmentScan {
 
   private beginPiece(segment: Segment): undefined {
     const { corrections, keys, row, sizes } = this;
-    const { types, decode } = this.program.records!;
-    this.piece = new CorrectedPiece(corrections, segment.to, keys!, row, types, decode, sizes, this.tested);
+    this.pieces ??= pieceProgramOf(this.program, this.tested);
+    this.piece = new CorrectedPiece(corrections, segment.to, keys!, row, this.pieces, sizes);
   }
 
   private stepPiece(segment: Segment, piece: CorrectedPiece, rowsMax: number): Chunk | Batch | Gap | undefined {
@@ -441,7 +448,7 @@ export class SegmentScan {
       }
     }
     if (this.isMerged && this.piece!.hasRest) {
-      const { vectors, selections } = this.piece!.rest(rows, from, length);
+      const { vectors, selections } = this.piece!.rest(this.base, rows, from, length);
       return new Chunk(vectors, selections, length, this.scratch);
     }
     const selections = new Array<Selection>(this.vectors.length).fill({ rows, from });

@@ -3,6 +3,7 @@
  */
 import { createHash } from "node:crypto";
 import { sqlError } from "../../../protocol/errors.js";
+import { bytesInEncoding, textFromEncoding } from "../../../values/encodings.js";
 import { BYTEA, INT4, INT8, TEXT } from "../../../values/values.js";
 import type { ScalarFunction } from "../expr.js";
 import { fn } from "./define.js";
@@ -106,8 +107,11 @@ export const BYTES_FUNCTIONS: readonly ScalarFunction[] = [
   ...["sha224", "sha256", "sha384", "sha512"].map((name) => fn(name, [BYTEA], BYTEA, digest(name))),
   fn("encode", [BYTEA, TEXT], TEXT, encode),
   fn("decode", [TEXT, TEXT], BYTEA, decode),
-  fn("convert_from", [BYTEA, TEXT], TEXT, (bytes: Uint8Array) => Buffer.from(bytes).toString()),
-  fn("convert_to", [TEXT, TEXT], BYTEA, (text: string) => new Uint8Array(Buffer.from(text))),
+  fn("convert_from", [BYTEA, TEXT], TEXT, textFromEncoding),
+  fn("convert_to", [TEXT, TEXT], BYTEA, bytesInEncoding),
+  fn("convert", [BYTEA, TEXT, TEXT], BYTEA, (bytes: Uint8Array, from: string, to: string) =>
+    bytesInEncoding(textFromEncoding(bytes, from), to),
+  ),
   fn("get_byte", [BYTEA, INT4], INT4, (bytes: Uint8Array, index: number) => {
     if (index < 0 || index >= bytes.length) {
       throw sqlError("2202E", `index ${index} out of valid range, 0..${bytes.length - 1}`);

@@ -23,7 +23,7 @@ import { contextFn, type FunctionFamily, family, fn } from "./define.js";
 import { isJsonObject } from "./json-member.js";
 import { queryPath } from "./json-path-exec.js";
 import { pathRun } from "./json-path-functions.js";
-import { membersOf } from "./json-slices.js";
+import { membersIn } from "./json-slices.js";
 import { jsonTextOf, toJson } from "./to-json.js";
 
 const ofText = (source: string) => new Json(parseJson(source), source);
@@ -105,10 +105,8 @@ const ARRAY_OF = family("json array of", "(any) → json", (types) => {
 
 /** Whether an object inside of a JSON text has a key twice; gives the key. */
 function repeatedKey(source: string): string | null {
-  const members = membersOf(source);
-  if (members === null) return null;
   const seen = new Set<string>();
-  for (const { key, start, end } of members) {
+  for (const { key, start, end } of membersIn(source)) {
     if (key !== null && seen.has(key)) return key;
     if (key !== null) seen.add(key);
     const inner = repeatedKey(source.slice(start, end));

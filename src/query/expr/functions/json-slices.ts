@@ -1,6 +1,6 @@
 /**
  * Members of a json value as they are written in its text: type json keeps spaces, digits and the order of keys, and so
- * do its parts. Called by json.ts; the text is known to be valid.
+ * do its parts. Called by json.ts and sets.ts; the text is known to be valid.
  */
 
 const TOKEN = /\s*(?:"(?:[^"\\]|\\.)*"|[^\s[\]{}:,"]+|[[\]{}:,])/y;
@@ -12,43 +12,44 @@ interface Member {
   readonly end: number;
 }
 
-/** The members of an array or object in a text; null for another value. */
-export function membersOf(text: string): readonly Member[] | null {
+/** The members of an array or object in a text, in their order and also those of equal keys; none of another value. */
+export function* membersIn(text: string): Generator<Member> {
   const open = /^\s*([[{])/.exec(text);
-  if (open === null) return null;
-  const members: Member[] = [];
+  if (open === null) return;
   const isObject = open[1] === "{";
   let depth = 0;
   let key: string | null = null;
   let start = -1;
   let end = -1;
   let expectsKey = isObject;
-  TOKEN.lastIndex = open[0].length;
-  for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
+  let next = open[0].length;
+  for (;;) {
+    // Another text may be read between two members.
+    TOKEN.lastIndex = next;
+    const match = TOKEN.exec(text);
+    if (match === null) return;
+    next = TOKEN.lastIndex;
     const token = match[0].trimStart();
-    const at = TOKEN.lastIndex - token.length;
     if (depth === 0 && (token === "," || token === "]" || token === "}")) {
-      if (start >= 0) members.push({ key, start, end });
-      if (token !== ",") break;
+      if (start >= 0) yield { key, start, end };
+      if (token !== ",") return;
       expectsKey = isObject;
       start = -1;
     } else if (expectsKey) {
       key = JSON.parse(token) as string;
       expectsKey = false;
     } else if (depth > 0 || token !== ":") {
-      if (start < 0) start = at;
-      end = TOKEN.lastIndex;
+      if (start < 0) start = next - token.length;
+      end = next;
       if (token === "[" || token === "{") depth++;
       else if (token === "]" || token === "}") depth--;
     }
   }
-  return members;
 }
 
 /** A member by key or index, as it is written; of equal keys the last one counts. */
 function memberText(text: string, step: string | number): string | undefined {
-  const members = membersOf(text);
-  if (members === null) return undefined;
+  const members = [...membersIn(text)];
   const isArray = members.length === 0 ? false : members[0]?.key === null;
   let found: Member | undefined;
   if (isArray) {

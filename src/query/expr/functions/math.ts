@@ -4,14 +4,20 @@ import { Numeric, SCALE_MAX } from "../../../values/numeric.js";
 import { numericExp, numericLn, numericLog, numericPower, numericSqrt } from "../../../values/numeric-math.js";
 import {
   arrayOf,
+  DATE,
   FLOAT4,
   FLOAT8,
   INT2,
   INT4,
   INT8,
+  INTERVAL,
   NUMERIC,
   type SqlArray,
   type SqlType,
+  TEXT,
+  TIME,
+  TIMESTAMP,
+  TIMESTAMPTZ,
   type Value,
 } from "../../../values/values.js";
 import { comparatorOf } from "../compare.js";
@@ -89,7 +95,7 @@ function tanDegrees(x: number): number {
   const folded = ((x % 180) + 180) % 180;
   if (folded === 45) return 1;
   if (folded === 135) return -1;
-  return sinDegrees(x) / sinDegrees(x + 90);
+  return folded === 0 ? 0 : sinDegrees(x) / sinDegrees(x + 90);
 }
 
 const TRIGONOMETRY: readonly ScalarFunction[] = [
@@ -112,7 +118,7 @@ const TRIGONOMETRY: readonly ScalarFunction[] = [
   float("tand", within(Number.isFinite, tanDegrees)),
   float(
     "cotd",
-    within(Number.isFinite, (x) => 1 / tanDegrees(x)),
+    within(Number.isFinite, (x) => 1 / tanDegrees(x) + 0),
   ),
   float("asind", within(unit, degreesOf(Math.asin))),
   float("acosd", within(unit, degreesOf(Math.acos))),
@@ -293,10 +299,7 @@ const INTEGER_FUNCTIONS: readonly ScalarFunction[] = [
   fn("lcm", [NUMERIC, NUMERIC], NUMERIC, numericLcm),
   fn("width_bucket", [FLOAT8, FLOAT8, FLOAT8, INT4], INT4, widthBucketFloat),
   fn("width_bucket", [NUMERIC, NUMERIC, NUMERIC, INT4], INT4, widthBucketNumeric),
-  widthBucketArray(INT4),
-  widthBucketArray(INT8),
-  widthBucketArray(FLOAT8),
-  widthBucketArray(NUMERIC),
+  ...[INT4, INT8, FLOAT8, NUMERIC, DATE, TIMESTAMP, TIMESTAMPTZ, TIME, INTERVAL, TEXT].map(widthBucketArray),
 ];
 
 export const MATH: readonly ScalarFunction[] = [

@@ -296,7 +296,33 @@ class Translator {
 
 /** What makes each quantifier of the pattern take as little as it can. */
 const lazily = (pattern: string) =>
-  pattern.replace(/\\.|\[(?:\\.|[^\]])*\]|[*+?]|\{[\d,]+\}/gs, (part) => (/^[*+?{]/.test(part) ? `${part}?` : part));
+  pattern.replace(/\\.|\[\^?\]?(?:\\.|\[[:.=].*?[:.=]\]|[^\]])*\]|[*+?]|\{[\d,]+\}/gs, (part) =>
+    /^[*+?{]/.test(part) ? `${part}?` : part,
+  );
+
+/** Where in a bracket expression a SIMILAR TO pattern is: a "]" right after "[" or "[^" is a member of it. */
+class Brackets {
+  private depth = 0;
+  /** 1 after the opening bracket, 2 after a caret that follows it, 3 behind a member. */
+  private place = 0;
+
+  get isInside(): boolean {
+    return this.depth > 0;
+  }
+
+  member(): void {
+    this.place = 3;
+  }
+
+  read(character: string): void {
+    if (this.depth === 0) [this.depth, this.place] = [1, 1];
+    else if (character === "]" && this.place > 2) this.depth--;
+    else {
+      if (character === "[") this.depth++;
+      this.place = character === "^" ? this.place + 1 : 3;
+    }
+  }
+}
 
 /**
  * A SIMILAR TO pattern as a regular expression (regexp.c, similar_escape_internal): of the three parts that
@@ -307,7 +333,7 @@ export function similarToRegex(pattern: string, escapeText = "\\"): string {
     throw sqlError("22025", "invalid escape string", { hint: "Escape string must be empty or one character." });
   }
   let out = "^(?:";
-  let inBracket = false;
+  const brackets = new Brackets();
   const points = Array.from(pattern);
   let quotes = 0;
   for (let i = 0; i < points.length; i++) {
@@ -315,7 +341,7 @@ export function similarToRegex(pattern: string, escapeText = "\\"): string {
     if (character === escapeText) {
       const next = points[++i];
       if (next === undefined) break;
-      if (next === '"' && !inBracket) {
+      if (next === '"' && !brackets.isInside) {
         if (quotes === 2) {
           throw sqlError(
             "2200C",
@@ -323,13 +349,13 @@ export function similarToRegex(pattern: string, escapeText = "\\"): string {
           );
         }
         out = quotes++ === 0 ? `^(?:${lazily(out.slice("^(?:".length))})(` : `${out})(?:`;
-      } else out += `\\${next}`;
-    } else if (inBracket) {
-      inBracket = character !== "]";
+      } else {
+        out += `\\${next}`;
+        brackets.member();
+      }
+    } else if (brackets.isInside || character === "[") {
+      brackets.read(character);
       out += character === "\\" ? "\\\\" : character;
-    } else if (character === "[") {
-      inBracket = true;
-      out += character;
     } else if (character === "%") out += ".*";
     else if (character === "_") out += ".";
     else if (character === "(") out += "(?:";

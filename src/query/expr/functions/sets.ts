@@ -10,7 +10,7 @@ import {
   INT4,
   JSON_TYPE,
   JSONB,
-  type Json,
+  Json,
   OID,
   OIDVECTOR,
   RECORD,
@@ -27,6 +27,7 @@ import { type Family, family } from "./define.js";
 import { asJson, asText } from "./json.js";
 import { isJsonObject } from "./json-member.js";
 import { recordFields } from "./json-record.js";
+import { membersIn } from "./json-slices.js";
 import { groupsOf, piecesBetween } from "./pattern.js";
 import { regexOf } from "./regex.js";
 import { splitParts, stringToArray } from "./text.js";
@@ -87,15 +88,31 @@ const TEXTS: readonly TableFunction[] = [
   ]),
 ];
 
-/** Members of an object; jsonb gives them in its own order of keys. */
-function membersOf(name: string, type: SqlType, { value }: Json): (readonly [string, unknown])[] {
-  if (isJsonObject(value)) {
-    return type === JSONB ? jsonKeys(value).map((key) => [key, value[key]]) : Object.entries(value);
-  }
+/** Throws 22023 for what is no object. */
+function objectIn(name: string, type: SqlType, { value }: Json): Readonly<Record<string, unknown>> {
+  if (isJsonObject(value)) return value;
   const what = Array.isArray(value) ? "an array" : "a scalar";
   if (name.endsWith("keys")) throw sqlError("22023", `cannot call ${name} on ${what}`);
   if (type === JSONB) throw sqlError("22023", `cannot call ${name} on a non-object`);
   throw sqlError("22023", `cannot deconstruct ${Array.isArray(value) ? "an array as an object" : "a scalar"}`);
+}
+
+/** Something of each member: jsonb has its own order of keys, json members as they are written. */
+function ofMembers<T>(
+  object: Readonly<Record<string, unknown>>,
+  { text }: Json,
+  ofValue: (key: string, value: unknown) => T,
+  ofText: (key: string, part: string) => T,
+): Generator<T> {
+  if (text === undefined) return mapped(jsonKeys(object), (key) => ofValue(key, object[key]));
+  return mapped(membersIn(text), ({ key, start, end }) => ofText(key!, text.slice(start, end)));
+}
+
+const partAsJson = (part: string): Json => Json.stored(part, true);
+
+function partAsText(part: string): string | null {
+  if (part.startsWith('"')) return JSON.parse(part) as string;
+  return part === "null" ? null : part;
 }
 
 function elementsOf(name: string, type: SqlType, { value }: Json): readonly unknown[] {
@@ -109,29 +126,48 @@ function elementsOf(name: string, type: SqlType, { value }: Json): readonly unkn
   throw sqlError("22023", `cannot call ${name} on ${isJsonObject(value) ? "a non-array" : "a scalar"}`);
 }
 
+const keyOf = (key: string): string => key;
+
 function jsonFunctions(prefix: string, type: SqlType): TableFunction[] {
-  const each = (suffix: string, shown: SqlType, convert: (value: unknown) => Value) => {
+  const each = (
+    suffix: string,
+    shown: SqlType,
+    convert: (value: unknown) => Value,
+    written: (part: string) => Value,
+  ) => {
     const name = `${prefix}_${suffix}`;
     const row = recordOf([
       { name: "key", type: TEXT },
       { name: "value", type: shown },
     ]);
+    const ofValue = (key: string, value: unknown) => [key, convert(value)];
+    const ofText = (key: string, part: string) => [key, written(part)];
     return tableFn(name, [type], row, (json: Json) =>
-      recordRows(mapped(membersOf(name, type, json), ([key, value]) => [key, convert(value)])),
+      recordRows(ofMembers(objectIn(name, type, json), json, ofValue, ofText)),
     );
   };
-  const elements = (suffix: string, shown: SqlType, convert: (value: unknown) => Value) => {
+  const elements = (
+    suffix: string,
+    shown: SqlType,
+    convert: (value: unknown) => Value,
+    written: (part: string) => Value,
+  ) => {
     const name = `${prefix}_${suffix}`;
-    const open = (json: Json) => valueRows(mapped(elementsOf(name, type, json), convert));
+    const open = (json: Json) => {
+      const values = elementsOf(name, type, json);
+      const { text } = json;
+      if (text === undefined) return valueRows(mapped(values, convert));
+      return valueRows(mapped(membersIn(text), ({ start, end }) => written(text.slice(start, end))));
+    };
     return tableFn(name, [type], shown, open, { column: "value" });
   };
   const keys = `${prefix}_object_keys`;
   return [
-    each("each", type, (value) => asJson(type, value)),
-    each("each_text", TEXT, (value) => asText(type, value)),
-    elements("array_elements", type, (value) => asJson(type, value)),
-    elements("array_elements_text", TEXT, (value) => asText(type, value)),
-    tableFn(keys, [type], TEXT, (json: Json) => valueRows(mapped(membersOf(keys, type, json), ([key]) => key))),
+    each("each", type, (value) => asJson(type, value), partAsJson),
+    each("each_text", TEXT, (value) => asText(type, value), partAsText),
+    elements("array_elements", type, (value) => asJson(type, value), partAsJson),
+    elements("array_elements_text", TEXT, (value) => asText(type, value), partAsText),
+    tableFn(keys, [type], TEXT, (json: Json) => valueRows(ofMembers(objectIn(keys, type, json), json, keyOf, keyOf))),
     toRecord(`${prefix}_to_record`, type, false),
     toRecord(`${prefix}_to_recordset`, type, true),
   ];

@@ -336,22 +336,28 @@ const checkConstraints = definedRelation("information_schema", "check_constraint
   }
 });
 
-const sequences = definedRelation("information_schema", "sequences", ({ catalog, database }) =>
-  catalog.sequences().map((sequence) => ({
-    sequence_catalog: database,
-    sequence_schema: sequence.schema,
-    sequence_name: sequence.name,
-    data_type: dataType(sequence.type),
-    numeric_precision: PRECISIONS[sequence.type.name]![0],
-    numeric_precision_radix: 2,
-    numeric_scale: 0,
-    start_value: String(sequence.start),
-    minimum_value: String(sequence.min),
-    maximum_value: String(sequence.max),
-    increment: String(sequence.increment),
-    cycle_option: yesNo(sequence.cycle),
-  })),
-);
+/** Without those of identity columns. */
+const sequences = definedRelation("information_schema", "sequences", function* ({ catalog, database }) {
+  for (const sequence of catalog.sequences()) {
+    const { ownedBy } = sequence;
+    const owner = ownedBy === null ? null : catalog.tableById(ownedBy.tableId);
+    if (owner?.columns.some(({ id, identity }) => id === ownedBy?.columnId && identity !== null)) continue;
+    yield {
+      sequence_catalog: database,
+      sequence_schema: sequence.schema,
+      sequence_name: sequence.name,
+      data_type: dataType(sequence.type),
+      numeric_precision: PRECISIONS[sequence.type.name]![0],
+      numeric_precision_radix: 2,
+      numeric_scale: 0,
+      start_value: String(sequence.start),
+      minimum_value: String(sequence.min),
+      maximum_value: String(sequence.max),
+      increment: String(sequence.increment),
+      cycle_option: yesNo(sequence.cycle),
+    };
+  }
+});
 
 const domains = definedRelation("information_schema", "domains", function* (view) {
   const { catalog, database } = view;

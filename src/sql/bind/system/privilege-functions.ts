@@ -46,6 +46,8 @@ const TABLE_PRIVILEGES = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "R
 
 const missing = (state: string, what: string, text: string) => sqlError(state, `${what} "${text}" does not exist`);
 
+const isSequence = (view: SystemView, oid: number) => catalogIndex(view.catalog).relations.get(oid)?.kind === "S";
+
 const KINDS: readonly ObjectKind[] = [
   {
     name: "has_table_privilege",
@@ -62,8 +64,12 @@ const KINDS: readonly ObjectKind[] = [
   {
     name: "has_sequence_privilege",
     privileges: ["USAGE", "SELECT", "UPDATE"],
-    named: existingRelation,
-    exists: (view, oid) => catalogIndex(view.catalog).relations.get(oid)?.kind === "S",
+    named: (view, text) => {
+      const oid = existingRelation(view, text);
+      if (isSequence(view, oid)) return oid;
+      throw sqlError("42809", `"${text}" is not a sequence`);
+    },
+    exists: isSequence,
   },
   {
     name: "has_schema_privilege",
@@ -154,6 +160,9 @@ function askedPrivileges(text: string, known: readonly string[]): Asked[] {
   });
 }
 
+/** The system's relations are read by everybody, and changed by nobody. */
+const isRead = ({ letter, grants }: Asked) => letter === PRIVILEGE_LETTERS.select && !grants;
+
 /** Whether the role has one of the privileges on an object of the tenant's; null `id`: everybody may use it. */
 function hasOne(rights: Rights, id: number | null, asked: readonly Asked[], columnId?: number): boolean {
   if (id === null) return true;
@@ -185,6 +194,7 @@ function privilegeFunctions(kind: ObjectKind): ScalarFunction[] {
         if (typeof of === "number" && !exists(view, oid)) return null;
         const asked = askedPrivileges(privilege, privileges);
         const id = idOf(view, oid);
+        if (kind.named === existingRelation && shapeOfOid(oid) !== null) return asked.some(isRead);
         if (name !== "has_any_column_privilege" || id === null) return hasOne(rights, id, asked);
         return asked.some(({ letter }) => {
           const columns = rights.columns(id, letter);
@@ -216,7 +226,7 @@ function columnPrivilegeFunctions(): ScalarFunction[] {
           if (column === undefined && typeof part === "number") return null;
           if (column === undefined) throw sqlError("42703", `column "${part}" of relation "${of}" does not exist`);
           const asked = askedPrivileges(privilege, ["SELECT", "INSERT", "UPDATE", "REFERENCES"]);
-          return hasOne(rights, objectId(oid), asked, column.id);
+          return shapeOfOid(oid) === null ? hasOne(rights, objectId(oid), asked, column.id) : asked.some(isRead);
         });
       }),
     ),

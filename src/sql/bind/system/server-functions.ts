@@ -7,9 +7,11 @@ import type { AnalyzedTimes } from "../../../catalog/statistics.js";
 import type { TableDef } from "../../../catalog/table.js";
 import { sqlError } from "../../../protocol/errors.js";
 import type { ScalarFunction } from "../../../query/expr/expr.js";
+import { normalInt8 } from "../../../query/expr/number-cast.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { namedOidType, REGCLASS } from "../../../values/catalog-types.js";
-import type { Numeric } from "../../../values/numeric.js";
+import { encodingName, encodingNumber } from "../../../values/encodings.js";
+import { Numeric } from "../../../values/numeric.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import {
   arrayOf,
@@ -106,7 +108,7 @@ function prettySize(bytes: bigint): string {
 }
 
 /** Throws 22023. */
-function sizeOfText(text: string): number {
+function sizeOfText(text: string): number | bigint {
   const found = /^\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-z]*)\s*$/i.exec(text);
   const unit =
     found === null ? -1 : UNITS.findIndex((name) => name.toLowerCase() === (found[2] || "bytes").toLowerCase());
@@ -118,7 +120,8 @@ function sizeOfText(text: string): number {
       hint: 'Valid units are "bytes", "B", "kB", "MB", "GB", "TB", and "PB".',
     });
   }
-  return Math.round(Number(found[1]) * 1024 ** power);
+  const bytes = Numeric.parse(found[1]!).mul(Numeric.fromInteger(1024n ** BigInt(power)));
+  return normalInt8(bytes.toInteger()!);
 }
 
 /** Whether an unqualified name finds the object. */
@@ -182,15 +185,9 @@ const SIZES: readonly ScalarFunction[] = [
   systemFunction("pg_tablespace_size", [OID], INT8, databaseBytes),
   systemFunction("pg_size_pretty", [INT8], TEXT, (_view, bytes: number | bigint) => prettySize(BigInt(bytes))),
   systemFunction("pg_size_pretty", [NUMERIC], TEXT, (_view, bytes: Numeric) =>
-    prettySize(BigInt(bytes.toString().replace(/\..*$/, ""))),
+    Math.abs(bytes.toNumber()) < 10_240 ? `${bytes} bytes` : prettySize(bytes.trunc().toInteger()!),
   ),
   systemFunction("pg_size_bytes", [TEXT], INT8, (_view, text: string) => sizeOfText(text)),
-];
-
-const encodings: readonly (readonly [number, string])[] = [
-  [0, "SQL_ASCII"],
-  [6, "UTF8"],
-  [8, "LATIN1"],
 ];
 
 const startedMicros = Math.round((Date.now() - process.uptime() * 1000) * 1000);
@@ -198,13 +195,8 @@ const startedMicros = Math.round((Date.now() - process.uptime() * 1000) * 1000);
 const SERVER: readonly ScalarFunction[] = [
   systemFunction("getdatabaseencoding", [], NAME, () => "UTF8"),
   systemFunction("pg_client_encoding", [], NAME, () => "UTF8"),
-  systemFunction("pg_encoding_to_char", [INT4], NAME, (_view, number: number) => {
-    return encodings.find(([own]) => own === number)?.[1] ?? "";
-  }),
-  systemFunction("pg_char_to_encoding", [NAME], INT4, (_view, name: string) => {
-    const plain = name.replaceAll(/[-_]/g, "").toUpperCase();
-    return encodings.find(([, own]) => own.replaceAll("_", "") === plain)?.[0] ?? -1;
-  }),
+  systemFunction("pg_encoding_to_char", [INT4], NAME, (_view, number: number) => encodingName(number)),
+  systemFunction("pg_char_to_encoding", [NAME], INT4, (_view, name: string) => encodingNumber(name)),
   systemFunction("pg_is_in_recovery", [], BOOL, () => false),
   systemFunction("pg_is_wal_replay_paused", [], BOOL, () => false),
   systemFunction("pg_postmaster_start_time", [], TIMESTAMPTZ, () => startedMicros),

@@ -52,6 +52,8 @@ import { indexKeyText, prettyDefinition } from "./sql-parentheses.js";
 import { SYSTEM, type SystemView, systemView } from "./system-view.js";
 import { viewText } from "./view-text.js";
 
+const BPCHAR_OID = 1042;
+
 function constraintDefinition({ catalog }: SystemView, oid: number, pretty = false): Value {
   const { constraints, domainChecks } = catalogIndex(catalog);
   const definition = constraints.get(oid)?.definition ?? domainChecks.get(oid) ?? null;
@@ -121,8 +123,12 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   Object.freeze({
     ...systemFunction("format_type", [OID, INT4], TEXT, nothing),
     strict: false,
-    apply: (context: EvalContext, oid: number | null, modifier: number | null) =>
-      oid === null ? null : typeText(systemView(context), oid, modifier === null || modifier < 0 ? null : modifier),
+    apply: (context: EvalContext, oid: number | null, modifier: number | null) => {
+      if (oid === null) return null;
+      // "character" would be one of a single character when it is read again.
+      if (oid === BPCHAR_OID && modifier !== null && modifier < 0) return "bpchar";
+      return typeText(systemView(context), oid, modifier === null || modifier < 0 ? null : modifier);
+    },
   }),
   systemFunction("pg_get_indexdef", [OID], TEXT, shown(indexDefinition)),
   systemFunction("pg_get_indexdef", [OID, INT4, BOOL], TEXT, shown(indexPart)),
