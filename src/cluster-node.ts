@@ -17,7 +17,6 @@ import { readEtcdTls } from "./cluster/etcd-tls.js";
 import { LeaseMemory, newLeaseMemory } from "./cluster/lease-memory.js";
 import { listenToPeers, peerKey } from "./cluster/peer-link.js";
 import { OWN_RELEASE, refusalOf } from "./cluster/releases.js";
-import type { EtcdModelsSettings } from "./cluster/shared-models.js";
 import { checkpointKey } from "./cluster/stored-checkpoint.js";
 import { ToldRoom } from "./cluster/told-room.js";
 import { ConfigError } from "./config/config-error.js";
@@ -26,7 +25,7 @@ import { openSecret, secretFile, unsealFromNodes } from "./config/sealed-secret.
 import { upgradeAtStart } from "./config/upgrade-at-start.js";
 import type { PartitionRoutes } from "./gateway/partition-routes.js";
 import type { Config } from "./protocol/config.js";
-import type { CheckpointPlace, ClusterSettings } from "./protocol/messages.js";
+import type { CheckpointPlace, ClusterSettings, EtcdModelsSettings } from "./protocol/messages.js";
 import { threadEntry } from "./protocol/places.js";
 import { formatOf } from "./storage/format-upgrade.js";
 import { type Installation, joinInstallation } from "./storage/installation.js";

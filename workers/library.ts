@@ -6,7 +6,7 @@
 import { parentPort } from "node:worker_threads";
 import { LibraryService } from "../src/ai/library/library-service.js";
 import { type LibraryConfig, librarySettings } from "../src/ai/library/library-settings.js";
-import type { EtcdModelsSettings } from "../src/cluster/shared-models.js";
+import type { EtcdModelsSettings } from "../src/protocol/messages.js";
 import type { FromLibraryThread, ToLibraryThread } from "../src/protocol/model-library.js";
 
 export interface LibraryThreadSettings {

@@ -3,7 +3,7 @@
  * has. Each change is one transaction on the revision that was read. Made by the library's thread (workers/library.ts),
  * which has a client of etcd of its own.
  */
-import type { EtcdTls } from "../protocol/messages.js";
+import type { EtcdModelsSettings } from "../protocol/messages.js";
 import type {
   BundleFile,
   ModelWish,
@@ -20,15 +20,6 @@ import { EtcdClient } from "./etcd-client.js";
 import { deletion, isAt, put, text } from "./etcd-log-service.js";
 import type { MemberState } from "./log-service.js";
 import { WatchedFolder } from "./watched-folder.js";
-
-export interface EtcdModelsSettings {
-  readonly endpoints: readonly string[];
-  readonly tls?: EtcdTls | undefined;
-  /** Of the cluster. */
-  readonly name: string;
-  readonly node: string;
-  readonly peerKey: Uint8Array;
-}
 
 export class EtcdModels implements SharedModels {
   readonly node: string;

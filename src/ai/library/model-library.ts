@@ -67,8 +67,8 @@ export class ModelLibrary {
   ) {}
 
   /**
-   * Begins to pull a model (`name:tag`), or joins the running pull of it. Throws an error if the name is not valid. In a
-   * cluster all nodes shall have it then. `digest`: they shall already, and it has to be this bundle.
+   * Begins to pull a model (`name:tag`), or joins the running pull of it. Throws an error if the name is not valid. In
+   * a cluster all nodes shall have it then. `digest`: they shall already, and it has to be this bundle.
    */
   pull(text: string, digest: string | null = null): PullFacts {
     const reference = parseModelReference(text);
