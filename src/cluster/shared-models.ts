@@ -27,7 +27,6 @@ export class EtcdModels implements SharedModels {
   private readonly prefix: string;
   private readonly wishes;
   private readonly told;
-  private readonly members;
   private viewing: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly settings: EtcdModelsSettings) {
@@ -37,7 +36,6 @@ export class EtcdModels implements SharedModels {
     this.prefix = `/tessera/${name}/`;
     this.wishes = new WatchedFolder(this.key("model/"), wishOf);
     this.told = new WatchedFolder(this.key("models/"), ({ value }) => JSON.parse(text(value)) as NodeModels);
-    this.members = new WatchedFolder(this.key("node/"), ({ value }) => JSON.parse(text(value)) as MemberState);
   }
 
   view(): Promise<SharedView> {
@@ -48,18 +46,14 @@ export class EtcdModels implements SharedModels {
   }
 
   private async viewNow(): Promise<SharedView> {
-    const { wishes, told, members } = this;
-    const folders = [wishes, told, members];
+    const { wishes, told } = this;
+    const folders = [wishes, told];
     for (let isWhole = false; !isWhole; ) {
       const { responses, header } = await this.client.txn({ success: folders.map(({ request }) => request) });
       const taken = folders.map((folder, index) => folder.take(rangeIn(responses[index]), header!.revision));
       isWhole = !taken.includes(false);
     }
-    const names = [...new Set([...members.entries.keys(), ...told.entries.keys()])].sort();
-    return {
-      wishes: wishes.entries,
-      nodes: new Map(names.map((name) => [name, told.entries.get(name) ?? null])),
-    };
+    return { wishes: wishes.entries, nodes: told.entries };
   }
 
   async wish(id: string): Promise<ModelWish | null> {
@@ -102,13 +96,14 @@ export class EtcdModels implements SharedModels {
 
   async tell(models: NodeModels): Promise<void> {
     const value = JSON.stringify(models);
-    const known = (await this.view()).nodes.get(this.node);
+    const known = this.told.entries.get(this.node);
     if (known !== undefined && JSON.stringify(known) === value) return;
     await this.client.txn({ success: [put(this.key(`models/${this.node}`), value)] });
   }
 
   async open(node: string, file: BundleFile, from: number, signal: AbortSignal): Promise<PeerBytes> {
-    const address = this.members.entries.get(node)?.address;
+    const [member] = (await this.client.range({ key: this.key(`node/${node}`) })).kvs;
+    const { address } = member === undefined ? {} : (JSON.parse(text(member.value)) as Partial<MemberState>);
     if (address === undefined) throw new Error("its address is not known");
     return openBundleFile({ address, node: this.node, key: this.settings.peerKey }, file, from, signal);
   }

@@ -28,8 +28,8 @@ export interface NodeModels {
 export interface SharedView {
   /** By id. */
   readonly wishes: ReadonlyMap<string, ModelWish>;
-  /** All nodes; null: it has said nothing yet. */
-  readonly nodes: ReadonlyMap<string, NodeModels | null>;
+  /** By node: those that have said something. */
+  readonly nodes: ReadonlyMap<string, NodeModels>;
 }
 
 /** What takes a wish back. */
@@ -52,7 +52,7 @@ export interface SharedModels {
   setFirst(id: string, wish: ModelWish): Promise<void>;
   /** What was before holds again, unless somebody has said something since. */
   takeBack(change: WishChange): Promise<void>;
-  /** What this node has. */
+  /** What this node has, unless the last view says so already. */
   tell(models: NodeModels): Promise<void>;
   /** Opens a file of a bundle that the node has, from that byte on. Rejects when the node does not give it. */
   open(node: string, file: BundleFile, from: number, signal: AbortSignal): Promise<PeerBytes>;

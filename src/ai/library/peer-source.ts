@@ -21,7 +21,7 @@ export class PeerSource implements ModelSource {
     const { wishes, nodes } = await this.shared.view();
     for (const [id, wish] of wishes) {
       if (wish.state !== "wanted" || (wish.model !== text && `${id}:${model.tag}` !== text)) continue;
-      const having = [...nodes].filter(([node, told]) => node !== this.shared.node && told?.has[id] === wish.digest);
+      const having = [...nodes].filter(([node, told]) => node !== this.shared.node && told.has[id] === wish.digest);
       if (having.length === 0) return null;
       const names = having.map(([node]) => node);
       return this.offerOf(id, wish.digest, names, model.tag, signal);

@@ -130,7 +130,7 @@ export class WishKeeper {
     const { pull, drop } = stepsOf(view.wishes, before);
     for (const step of drop) if (this.isDue(step, view)) await this.drop(step, view);
     const due = pull.find((step) => this.isDue(step, view));
-    if (due !== undefined && this.pulling === null) {
+    if (due !== undefined && this.pulling === null && !this.isEnded) {
       this.pulling = this.pull(due, view).finally(() => {
         this.pulling = null;
         this.wake();
@@ -223,6 +223,6 @@ export class WishKeeper {
 /** The wish, and the nodes that can help with it. */
 function aboutOf(id: string, wish: ModelWish, { nodes }: SharedView): string {
   if (wish.state === "deleted") return "deleted";
-  const having = [...nodes].filter(([, told]) => told?.has[id] === wish.digest).map(([node]) => node);
+  const having = [...nodes].filter(([, told]) => told.has[id] === wish.digest).map(([node]) => node);
   return [wish.model, wish.digest, ...having.sort()].join(" ");
 }

@@ -118,14 +118,18 @@ function modelOf(model: ModelFacts): ResponseOf<"ai.models.get"> {
 }
 
 function wantedOf({ wishes, nodes }: SharedView): NonNullable<ResponseOf<"ai.models.list">["wanted"]> {
-  return [...wishes]
+  return byName(wishes)
     .flatMap(([name, wish]) => (wish.state === "wanted" ? [{ name, ...wish }] : []))
     .map(({ name, model, digest, sinceMs }) => ({
       ...{ name, model, digest, since: new Date(sinceMs).toISOString() },
-      nodes: [...nodes].map(([node, told]) => ({
-        ...{ node, installed: told?.has[name] === digest, problem: told?.problems[name] ?? null },
+      nodes: byName(nodes).map(([node, told]) => ({
+        ...{ node, installed: told.has[name] === digest, problem: told.problems[name] ?? null },
       })),
     }));
+}
+
+function byName<T>(entries: ReadonlyMap<string, T>): [string, T][] {
+  return [...entries].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
 type Pull = ResponseOf<"ai.models.pulls.get">;
