@@ -5,6 +5,7 @@ import t, { type Test } from "tap";
 import { findBundle } from "../../src/ai/bundle.js";
 import { librarySettings } from "../../src/ai/library/library-settings.js";
 import { type HeldBundle, type LibrarySettings, ModelLibrary } from "../../src/ai/library/model-library.js";
+import { PeerSource } from "../../src/ai/library/peer-source.js";
 import { stepsOf, WishKeeper } from "../../src/ai/library/wish-keeper.js";
 import { isBundleRead } from "../../src/cluster/bundle-messages.js";
 import { BundleServer } from "../../src/cluster/bundle-server.js";
@@ -233,7 +234,8 @@ t.test("a deletion that was overtaken by a pull deletes nothing", { skip: NO_ETC
     n1.models.view = view;
     return old;
   };
-  await n1.look();
+  // Once: a second look would pull it again.
+  await n1.keeper.look();
   t.ok(n1.has("tiny") !== null);
   t.match(await n1.models.wish("tiny"), { state: "wanted" });
 });
@@ -311,6 +313,29 @@ t.test("a node that gives something else is found out", { skip: NO_ETCD }, async
   await n2.look();
   t.equal(n2.has("big"), null);
   t.match(n2.warnings[1], [/lacks a model/, { problem: /has no manifest.json here/ }]);
+});
+
+t.test("a manifest that is not the one that was asked for is not taken", async (t) => {
+  const [asked, given] = [tinyBundle("tiny"), tinyBundle("tiny", 0, { revision: "2" })];
+  const digest = digestOf(asked);
+  const sourceOf = ({ files }: TinyBundle): PeerSource => {
+    const wish: ModelWish = { state: "wanted", model: "tiny:latest", digest, sinceMs: 1 };
+    const stream = async function* () {
+      yield files.get("manifest.json")!;
+    };
+    return new PeerSource({
+      node: "n1",
+      view: async () => ({
+        wishes: new Map([["tiny", wish]]),
+        nodes: new Map([["n2", { has: { tiny: digest }, problems: {} }]]),
+      }),
+      open: async () => ({ bytesTotal: 1, stream: stream() }),
+    });
+  };
+  const model = { name: "tiny", tag: "latest" };
+  const { signal } = new AbortController();
+  t.match(await sourceOf(asked).find(model, signal), { id: "tiny", digest });
+  await t.rejects(sourceOf(given).find(model, signal), { message: /not the one that was asked for/ });
 });
 
 t.test("a model that this node does not have yet can be deleted", { skip: NO_ETCD }, async (t) => {

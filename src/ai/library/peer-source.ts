@@ -14,7 +14,7 @@ export const OTHER_NODES = "other nodes";
 export class PeerSource implements ModelSource {
   readonly name = OTHER_NODES;
 
-  constructor(private readonly shared: SharedModels) {}
+  constructor(private readonly shared: Pick<SharedModels, "node" | "view" | "open">) {}
 
   async find(model: ModelReference, signal: AbortSignal): Promise<Offer | null> {
     const text = referenceText(model);
