@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import { onceEtcdAnswers } from "./cluster/await-etcd.js";
+import { BundleServer } from "./cluster/bundle-server.js";
 import { checkFolder } from "./cluster/check-folder.js";
 import { CheckpointServer } from "./cluster/checkpoint-server.js";
 import type { CheckpointLine, CheckpointThreadSettings } from "./cluster/checkpoint-thread.js";
@@ -24,7 +25,7 @@ import { openSecret, secretFile, unsealFromNodes } from "./config/sealed-secret.
 import { upgradeAtStart } from "./config/upgrade-at-start.js";
 import type { PartitionRoutes } from "./gateway/partition-routes.js";
 import type { Config } from "./protocol/config.js";
-import type { CheckpointPlace, ClusterSettings } from "./protocol/messages.js";
+import type { CheckpointPlace, ClusterSettings, EtcdModelsSettings } from "./protocol/messages.js";
 import { threadEntry } from "./protocol/places.js";
 import { formatOf } from "./storage/format-upgrade.js";
 import { type Installation, joinInstallation } from "./storage/installation.js";
@@ -32,6 +33,8 @@ import { type Installation, joinInstallation } from "./storage/installation.js";
 export interface ClusterNode {
   readonly routes: PartitionRoutes;
   readonly settings: ClusterSettings;
+  /** For the library of models. */
+  readonly models: EtcdModelsSettings;
   /** The actors are ready: the lease is kept from now on. Before that others may take what this node had. */
   begin(): Promise<void>;
   /** The disk is full, so partitions go to nodes with room, or it has room again. */
@@ -182,7 +185,7 @@ export async function startNode(config: Config, data: JoinedData, logger: Logger
   const log = (level: "warn" | "info", message: string, fields: object): void => logger[level](fields, message);
   const checkpoints = new CheckpointServer({ dataDirectory: config.data.dir, log });
   const routes = new ClusterRoutes({
-    ...{ node, partitions, map, key, checkpoints, log },
+    ...{ node, partitions, map, key, checkpoints, log, bundles: new BundleServer(config.ai.modelRoot, log) },
     lease: new LeaseMemory(memory),
   });
   const server = await listenToPeers(listen === "" ? advertise : listen, key, (socket) => routes.accept(socket));
@@ -196,6 +199,7 @@ export async function startNode(config: Config, data: JoinedData, logger: Logger
   );
   return {
     routes,
+    models: { endpoints, ...(tls && { tls }), name, node, peerKey: key },
     settings: {
       ...{ endpoints, ...(tls && { tls }), name, node, reads, copies, peerKey: key, lease: memory },
       replaceAfterMs: replaceAfterSeconds * 1000,

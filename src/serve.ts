@@ -115,7 +115,8 @@ export async function serve(
       void thread.terminate();
     };
   };
-  const library = libraryThread({ config: config.ai, bundled: BUNDLED_MODELS }, (error) =>
+  const shared = node === null ? {} : { cluster: node.models };
+  const library = libraryThread({ config: config.ai, bundled: BUNDLED_MODELS, ...shared }, (error) =>
     logger.error({ err: error }, "the library of models threw"),
   );
   // Loaded here: the other commands do without it, and start in half the time.
@@ -142,6 +143,7 @@ export async function serve(
     }),
   });
   await node?.begin();
+  if (node !== null) library.keep();
   if (gateway.adminPassword !== null) tellPassword(gateway.adminPassword);
   const scheme = config.server.tls.certFile === "" ? "http" : "https";
   console.log(`listening on ${scheme}://${config.server.host}:${gateway.port}`);

@@ -255,7 +255,7 @@ export class ClusterMap {
    */
   async remove(node: string, revision: number, reported: ReadonlyMap<number, number>): Promise<boolean> {
     const at = (partition: number): Buffer => this.key(`at/${partition}/${node}`);
-    const names = ["node", "drain", "leave", "full", "release"].map((kind) => `${kind}/${node}`);
+    const names = ["node", "drain", "leave", "full", "release", "models"].map((kind) => `${kind}/${node}`);
     const gone = [...names.map((name) => this.key(name)), ...[...reported.keys()].map(at)];
     // etcd takes 128 operations in a transaction. What is left of a removal that was cut short is removed by the next.
     const [first, ...rest] = inGroups(gone, OPERATIONS_MAX);
@@ -289,7 +289,7 @@ function memberOf({ value, modRevision }: KeyValue): Member {
   return { ...(JSON.parse(text(value)) as MemberState), revision: Number(modRevision) };
 }
 
-function rangeIn(response: ResponseOp | undefined): RangeResponse {
+export function rangeIn(response: ResponseOp | undefined): RangeResponse {
   if (response?.response.case !== "responseRange") throw new DbError("internal_error", "etcd did not answer a range.");
   return response.response.value;
 }

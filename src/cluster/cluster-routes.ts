@@ -14,6 +14,8 @@ import { eachFrame, REPLY_MOVED, readReplies, shiftDeadlines } from "../protocol
 import type { IdentityChange } from "../protocol/identity.js";
 import type { FromActor, ToActor } from "../protocol/messages.js";
 import { boltRoutesOf } from "./bolt-routes.js";
+import { isBundleRead } from "./bundle-messages.js";
+import type { BundleServer } from "./bundle-server.js";
 import {
   BorrowedCacheLease,
   CACHE_LEASE_ASK_MS,
@@ -38,6 +40,7 @@ export interface ClusterRoutesOptions {
   /** Of the peer link. */
   readonly key: Buffer;
   readonly checkpoints: Pick<CheckpointServer, "heard">;
+  readonly bundles: Pick<BundleServer, "heard">;
   readonly log: (level: "warn" | "info", message: string, fields: object) => void;
 }
 
@@ -292,6 +295,9 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
           caller.isForFiles = true;
           for (const heard of [...unheard.values()]) heard();
           this.options.checkpoints.heard(partition, message, (answer) => connection.control(partition, answer));
+        } else if (isBundleRead(message)) {
+          caller.isForFiles = true;
+          this.options.bundles.heard(message, (answer) => connection.control(partition, answer));
         } else relay.control(partition, message as ToActor);
       },
       closed: () => {

@@ -50,6 +50,16 @@ export interface EtcdTls {
   readonly key?: string;
 }
 
+/** Where etcd has the models of a cluster (shared-models.ts), and who asks. */
+export interface EtcdModelsSettings {
+  readonly endpoints: readonly string[];
+  readonly tls?: EtcdTls | undefined;
+  /** Of the cluster. */
+  readonly name: string;
+  readonly node: string;
+  readonly peerKey: Uint8Array;
+}
+
 /** Where partitions are kept outside of all nodes (src/cluster/object-store.ts). */
 export interface CheckpointPlace {
   /** A folder, or s3://bucket/prefix. */

@@ -3,6 +3,7 @@
  * carries them, because it knows both sides.
  */
 import { DbError, type ErrorCode, type ErrorDetails } from "./errors.js";
+import type { SharedView } from "./shared-models.js";
 
 export type PullStatus = "pending" | "running" | "completed" | "failed" | "cancelled";
 export type PullPhase = "waiting" | "resolving" | "downloading" | "installing" | "done";
@@ -61,6 +62,8 @@ export interface LibraryFacts {
   /** Of the disk that has the model root. */
   readonly freeBytes: number;
   readonly available: readonly AvailableModel[];
+  /** In a cluster. */
+  readonly shared?: SharedView;
 }
 
 /** `wait`: answer when the pull has ended, and tell of its progress until then. */

@@ -106,6 +106,7 @@ export class Node {
     lease.renewed({ monotonicMs, wallMs, untilMs: monotonicMs + 3_600_000 });
     this.routes = new ClusterRoutes({
       checkpoints: { heard: () => undefined },
+      bundles: { heard: () => undefined },
       map: {
         view: () => this.see(world),
         changes: () => world.changes(),

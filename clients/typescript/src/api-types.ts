@@ -1498,8 +1498,18 @@ readonly restart_required: boolean; })[]; readonly count: number; readonly sourc
 /** Of the disk that models are stored on. */
 readonly free_bytes: number; 
 /** Models that the configured hubs offer. */
-readonly available: readonly ({ readonly name: string; readonly alias: string | null; readonly kind: string; readonly licence: string; readonly tags: readonly (string)[]; })[]; } };
-/** Pull a model from the first source that has it. Answers 202 when the pull begins, or with wait 200 when the model is installed. A second request for the same model joins the running pull. The pull continues if the client disconnects. */
+readonly available: readonly ({ readonly name: string; readonly alias: string | null; readonly kind: string; readonly licence: string; readonly tags: readonly (string)[]; })[]; 
+/** In a cluster: the models that all nodes shall have, and which of them do. */
+readonly wanted?: readonly ({ readonly name: string; 
+/** As it was pulled: name:tag. */
+readonly model: string; 
+/** SHA-256 of the manifest of the bundle that all nodes shall have. */
+readonly digest: string; 
+/** RFC 3339, UTC. */
+readonly since: string; readonly nodes: readonly ({ readonly node: string; 
+/** The node has this bundle. */
+readonly installed: boolean; readonly problem: string | null; })[]; })[] | undefined; } };
+/** Pull a model from the first source that has it. Answers 202 when the pull begins, or with wait 200 when the model is installed; in a cluster, on the node that answers, while the others follow. A second request for the same model joins the running pull. The pull continues if the client disconnects. */
 "POST /v1/ai/models/pull": { readonly sent: { readonly body: { 
 /** name or name:tag. Default tag: "latest". */
 readonly model?: string | undefined; 
@@ -1559,7 +1569,7 @@ readonly name: string | number | boolean; }; }; readonly answer: { readonly name
 readonly digest: string; readonly pulled_at: string | null; readonly last_used_at: string | null; readonly dimensions: number | null; readonly max_length: number | null; readonly revision: string | null; readonly licence: string | null; readonly state: "installed" | "ready" | "failed"; readonly problem: string | null; readonly tag: string | null; readonly source: string | null; 
 /** True: it is available after a restart of the server. */
 readonly restart_required: boolean; } };
-/** Delete an installed model after the requests that use it have ended. Models that come with the program and the model in ai.embedding_model cannot be deleted. */
+/** Delete an installed model after the requests that use it have ended, in a cluster from all nodes. Models that come with the program and the model in ai.embedding_model cannot be deleted. */
 "DELETE /v1/ai/models/{name}": { readonly sent: { readonly params: { 
 /** name or name:tag. Default tag: "latest". */
 readonly name: string | number | boolean; }; }; readonly answer: undefined };

@@ -2,9 +2,14 @@
  * The offer of a source that has whole bundles: the manifest describes it completely. Called by the sources of that
  * kind.
  */
+import { createHash } from "node:crypto";
 import { BundleError, parseManifest } from "../manifest.js";
 import type { ModelReference } from "./model-reference.js";
 import type { FileBytes, Offer } from "./model-source.js";
+
+export function digestOfManifest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
 
 export const MANIFEST_BYTES_MAX = 1024 * 1024;
 
@@ -31,6 +36,7 @@ export function bundleOffer(
   }
   return {
     id,
+    digest: digestOfManifest(text),
     files: files.map(({ name, bytes, sha256 }) => ({
       name,
       bytes,

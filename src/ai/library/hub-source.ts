@@ -32,6 +32,7 @@ export class HubSource implements ModelSource {
     const revision = repository.commit ?? form.revision;
     return {
       id: known.name,
+      digest: null,
       files,
       manifest: (stored) => hubManifest({ known, form, revision, files: stored }),
     };

@@ -12,7 +12,8 @@ import {
   type ToLibraryThread,
   toldError,
 } from "../../protocol/model-library.js";
-import { type LibrarySettings, ModelLibrary } from "./model-library.js";
+import { type LibrarySettings, type LibrarySurroundings, ModelLibrary } from "./model-library.js";
+import { WishKeeper } from "./wish-keeper.js";
 
 /** How long a bundle that is to be deleted may still be in use. */
 const LET_GO_MS = 10_000;
@@ -28,6 +29,8 @@ interface Asked {
 
 export class LibraryService {
   private readonly library: ModelLibrary;
+  /** In a cluster. */
+  private readonly keeper: WishKeeper | null = null;
   private readonly asked = new Map<number, Asked>();
   private lastAsk = 0;
   private readonly answering = new Set<Promise<void>>();
@@ -35,14 +38,21 @@ export class LibraryService {
   private readonly following = new Map<string, () => void>();
 
   constructor(
-    settings: LibrarySettings,
+    private readonly settings: LibrarySettings,
     private readonly say: (message: FromLibraryThread) => void,
   ) {
-    this.library = new ModelLibrary(settings, {
+    const around: LibrarySurroundings = {
       letGo: (directory) => this.letGo(directory),
-      changed: () => say({ kind: "to-all", message: { kind: "changed" } }),
+      changed: () => {
+        say({ kind: "to-all", message: { kind: "changed" } });
+        this.keeper?.wake();
+      },
       log: (level, message, fields) => say({ kind: "log", level, message, fields }),
-    });
+    };
+    this.library = new ModelLibrary(settings, around);
+    if (settings.shared === null) return;
+    this.keeper = new WishKeeper(this.library, settings.shared, around);
+    this.keeper.start();
   }
 
   hear(message: Exclude<ToLibraryThread, { kind: "close" }>): void {
@@ -65,8 +75,11 @@ export class LibraryService {
 
   /** Resolves when everybody has been answered. */
   async close(): Promise<void> {
+    const kept = this.keeper?.close();
     await this.library.close();
+    await kept;
     await Promise.all(this.answering);
+    this.settings.shared?.close();
   }
 
   private heardFrom(actor: number, message: ToLibrary): void {

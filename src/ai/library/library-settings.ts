@@ -1,11 +1,13 @@
 /** The library's settings from the configuration. Called by workers/library.ts. */
 import { resolve } from "node:path";
+import type { SharedModels } from "../../protocol/shared-models.js";
 import { DirectorySource } from "./directory-source.js";
 import { HttpClient } from "./http-client.js";
 import { HttpSource } from "./http-source.js";
 import { HubSource } from "./hub-source.js";
 import type { LibrarySettings } from "./model-library.js";
 import type { ModelSource } from "./model-source.js";
+import { PeerSource } from "./peer-source.js";
 
 /** The keys of [ai] and [ai.pull] that matter here. */
 export interface LibraryConfig {
@@ -25,8 +27,12 @@ export interface LibraryConfig {
 const BACKOFF_MS = 500;
 const HUB = "hub:";
 
-/** `bundled`: the folder of the bundles that come with the program. */
-export function librarySettings(config: LibraryConfig, bundled: string): LibrarySettings {
+/** `bundled`: the folder of the bundles that come with the program. `shared`: in a cluster. */
+export function librarySettings(
+  config: LibraryConfig,
+  bundled: string,
+  shared: SharedModels | null = null,
+): LibrarySettings {
   const { sources, bytesMax, freeBytesMin, retries, idleSeconds, timeoutSeconds } = config.pull;
   const bases = sources.map((source) => source.replace(HUB, "")).filter(isAddress);
   const origins = new Set(bases.map((base) => new URL(base).origin));
@@ -35,7 +41,11 @@ export function librarySettings(config: LibraryConfig, bundled: string): Library
     root: config.modelRoot,
     bundled,
     embeddingModel: config.embeddingModel,
-    sources: sources.map((source) => sourceOf(source, client)),
+    sources: [
+      ...sources.map((source) => sourceOf(source, client)),
+      ...(shared === null ? [] : [new PeerSource(shared)]),
+    ],
+    shared,
     hasHub: sources.some((source) => source.startsWith(HUB)),
     bytesMax,
     freeBytesMin,

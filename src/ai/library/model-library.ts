@@ -8,11 +8,12 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { DbError } from "../../protocol/errors.js";
 import { type AvailableModel, type LibraryFacts, type PullFacts, toldError } from "../../protocol/model-library.js";
+import type { SharedModels, WishChange } from "../../protocol/shared-models.js";
 import { type FoundBundle, findBundles } from "../bundle.js";
 import { KNOWN_MODELS, type KnownModel, knownModel } from "./known-models.js";
 import { LATEST, type ModelReference, parseModelReference, referenceText } from "./model-reference.js";
 import type { Offer } from "./model-source.js";
-import { type PullProgress, type PullSettings, pullModel } from "./pull.js";
+import { type PulledForm, type PullProgress, type PullSettings, pullModel } from "./pull.js";
 import { freeBytes, removeStaging, tidy, uninstall } from "./staging.js";
 
 export interface LibrarySettings extends PullSettings {
@@ -24,6 +25,8 @@ export interface LibrarySettings extends PullSettings {
   readonly timeoutMs: number;
   /** A source is a hub. */
   readonly hasHub: boolean;
+  /** Of a cluster; null: there is one machine. */
+  readonly shared: SharedModels | null;
 }
 
 export interface LibrarySurroundings {
@@ -43,7 +46,7 @@ const REPORT_MS = 200;
 type Job = {
   -readonly [Field in keyof PullFacts]: PullFacts[Field];
 } & {
-  readonly reference: ModelReference;
+  readonly reference: PulledForm;
   readonly abort: AbortController;
   readonly followers: Set<(facts: PullFacts) => void>;
   readonly ended: Promise<void>;
@@ -63,8 +66,11 @@ export class ModelLibrary {
     private readonly around: LibrarySurroundings,
   ) {}
 
-  /** Begins to pull a model (`name:tag`), or joins the running pull of it. Throws an error if the name is not valid. */
-  pull(text: string): PullFacts {
+  /**
+   * Begins to pull a model (`name:tag`), or joins the running pull of it. Throws an error if the name is not valid. In
+   * a cluster all nodes shall have it then. `digest`: they shall already, and it has to be this bundle.
+   */
+  pull(text: string, digest: string | null = null): PullFacts {
     const reference = parseModelReference(text);
     const name = nameOf(reference);
     const active = [...this.jobs.values()].filter(isActive);
@@ -79,7 +85,7 @@ export class ModelLibrary {
       throw new DbError("overloaded", "Too many models are being pulled; retry later.", { retry_after_seconds: 10 });
     }
     this.refuseBundled(reference);
-    const job = newJob(reference);
+    const job = newJob({ ...reference, digest });
     this.jobs.set(job.id, job);
     this.startWaiting();
     return factsOf(job);
@@ -120,14 +126,48 @@ export class ModelLibrary {
 
   /**
    * Deletes an installed model, by `name` or `name:tag`, once nobody uses it any more. Gives its name. Rejects with
-   * `model_not_found`, `model_in_use`, and `forbidden` for what comes with the program.
+   * `model_not_found`, `model_in_use`, and `forbidden` for what comes with the program. In a cluster it goes from all
+   * nodes, also when it is not installed here yet.
    */
   async delete(text: string): Promise<string> {
     const reference = parseModelReference(text);
-    const found = this.installed(text.includes(":") ? reference : { ...reference, tag: null });
-    const id = idOf(found);
+    const wanted = text.includes(":") ? reference : { ...reference, tag: null };
+    const { root, shared } = this.settings;
+    const awaited = bundleOf(root, wanted) === null ? await this.awaited(wanted) : null;
+    const found = awaited === null ? this.installed(wanted) : null;
+    const id = awaited ?? idOf(found!);
+    const mark = async (): Promise<boolean> => {
+      await shared?.set(id, { state: "deleted", sinceMs: Date.now() });
+      return true;
+    };
+    await this.remove(id, found, mark);
+    return id;
+  }
+
+  /** Deletes what was pulled here and deleted elsewhere, unless it is wanted again. Rejects with `model_in_use`. */
+  async deleteUnwanted(id: string, shared: SharedModels): Promise<void> {
+    const found = bundleOf(this.settings.root, { name: id, tag: null });
+    if (found === null || found.pulled === null || idOf(found) !== id) return;
+    // Nobody can pull it here meanwhile.
+    await this.remove(id, found, async () => (await shared.wish(id))?.state === "deleted");
+  }
+
+  /** The id of a model that this node shall have and has not; null: there is no such model. */
+  private async awaited({ name, tag }: Wanted): Promise<string | null> {
+    const { shared, bundled } = this.settings;
+    if (shared === null || bundleOf(bundled, { name, tag: null }) !== null) return null;
+    for (const [id, wish] of (await shared.view()).wishes) {
+      if (wish.state !== "wanted") continue;
+      const own = parseModelReference(wish.model);
+      if ((id === name || own.name === name) && (tag === null || tag === own.tag)) return id;
+    }
+    return null;
+  }
+
+  /** `found`: what is installed of it. `agrees` is asked when nobody uses it any more; false: it stays. */
+  private async remove(id: string, found: FoundBundle | null, agrees: () => Promise<boolean>): Promise<void> {
     const { embeddingModel } = this.settings;
-    if (id === embeddingModel || found.manifest?.alias === embeddingModel) {
+    if (id === embeddingModel || found?.manifest?.alias === embeddingModel) {
       throw new DbError("model_in_use", `"${id}" is the model in ai.embedding_model; configure another one first.`, {
         model: id,
         sqlstate: "55006",
@@ -138,32 +178,47 @@ export class ModelLibrary {
     if (this.deleting.has(id)) throw beingDeleted(id);
     this.deleting.add(id);
     try {
-      await this.remove(id, found.directory);
+      if (found === null) await agrees();
+      else await this.removeFiles(id, found.directory, agrees);
     } finally {
       this.deleting.delete(id);
     }
-    return id;
   }
 
-  private async remove(id: string, directory: string): Promise<void> {
+  private async removeFiles(id: string, directory: string, agrees: () => Promise<boolean>): Promise<void> {
     const { around, settings } = this;
-    if (!(await around.letGo(directory))) {
+    try {
+      if (!(await around.letGo(directory))) {
+        throw new DbError("model_in_use", `"${id}" is in use by long requests, so it was not deleted. Retry later.`, {
+          model: id,
+          sqlstate: "55006",
+        });
+      }
+      if (!(await agrees())) return;
+      await uninstall(settings.root, directory);
+      await removeStaging(settings.root, id);
+      around.log("info", "a model was deleted", { model: id });
+    } finally {
       around.changed();
-      throw new DbError("model_in_use", `"${id}" is in use by long requests, so it was not deleted. Retry later.`, {
-        model: id,
-        sqlstate: "55006",
-      });
     }
-    await uninstall(settings.root, directory);
-    await removeStaging(settings.root, id);
-    around.changed();
-    around.log("info", "a model was deleted", { model: id });
+  }
+
+  /** What is in the root, by id; of what comes with the program it says so. */
+  bundles(): ReadonlyMap<string, HeldBundle> {
+    const { root, bundled } = this.settings;
+    const held = new Map<string, HeldBundle>();
+    for (const found of findBundles(bundled)) held.set(idOf(found), { digest: found.digest, tag: null, isOwn: true });
+    for (const found of findBundles(root)) {
+      held.set(idOf(found), { digest: found.digest, tag: found.pulled?.tag ?? null, isOwn: false });
+    }
+    return held;
   }
 
   async facts(): Promise<LibraryFacts> {
-    const { root, sources, hasHub } = this.settings;
+    const { root, sources, hasHub, shared } = this.settings;
     this.makeRoot();
     return {
+      ...(shared !== null && { shared: await shared.view() }),
       sources: sources.map(({ name }) => name),
       freeBytes: await freeBytes(root),
       available: hasHub ? KNOWN_MODELS.map(availableOf) : [],
@@ -200,6 +255,7 @@ export class ModelLibrary {
     job.status = "running";
     job.phase = "resolving";
     const { settings, around } = this;
+    const made: { wish: WishChange | null } = { wish: null };
     const late = setTimeout(() => {
       const message = `The pull took longer than ${settings.timeoutMs / 1000} s (ai.pull.timeout_seconds); pull again to continue.`;
       job.abort.abort(new DbError("model_source_failed", message));
@@ -209,7 +265,11 @@ export class ModelLibrary {
       this.tidied ??= tidy(settings.root, Date.now());
       await this.tidied;
       around.log("info", "a model is being pulled", { model: job.model, pull: job.id });
-      const { id, bytes } = await pullModel(job.reference, settings, this.progressOf(job), job.abort.signal);
+      const agreed = async (id: string, digest: string): Promise<void> => {
+        made.wish = await this.wish(job, id, digest);
+      };
+      const progress = { ...this.progressOf(job), agreed };
+      const { id, bytes } = await pullModel(job.reference, settings, progress, job.abort.signal);
       job.name = id;
       job.bytesTotal = bytes;
       job.restartRequired = this.installed({ name: id, tag: null }).manifest?.kind === "nli";
@@ -217,6 +277,7 @@ export class ModelLibrary {
       around.log("info", "a model was pulled", { model: job.model, source: job.source, bytes });
       this.finish(job, null);
     } catch (error) {
+      if (made.wish !== null) await this.takeBack(made.wish);
       if (!(error instanceof DbError)) around.log("warn", "a pull failed", { model: job.model, error: String(error) });
       else around.log("info", "a model was not pulled", { model: job.model, problem: error.message });
       this.finish(job, error instanceof DbError ? error : new DbError("internal_error", (error as Error).message));
@@ -226,12 +287,33 @@ export class ModelLibrary {
     }
   }
 
-  private progressOf(job: Job): PullProgress {
+  /** In a cluster: all nodes shall have what a client has pulled. */
+  private async wish({ model, reference }: Job, id: string, digest: string): Promise<WishChange | null> {
+    const { shared } = this.settings;
+    if (shared === null || reference.digest !== null) return null;
+    return shared.set(id, { state: "wanted", model, digest, sinceMs: Date.now() });
+  }
+
+  /** What could not be installed here is wanted nowhere. */
+  private async takeBack(wish: WishChange): Promise<void> {
+    await this.settings.shared!.takeBack(wish).catch((error: unknown) => {
+      const fields = { model: wish.id, problem: String(error) };
+      this.around.log(
+        "warn",
+        "a model could not be installed here, but other nodes pull it: delete it or pull it again",
+        fields,
+      );
+    });
+  }
+
+  private progressOf(job: Job): Omit<PullProgress, "agreed"> {
     return {
       resolved: (source, offer) => this.resolved(job, source, offer),
       passed: (source, message) => {
         job.passedOver = [...job.passedOver, { source, message }];
-        this.around.log("warn", "a source of models was passed over", { source, problem: message });
+        // What all nodes shall have is asked for again and again, and the log says in another place what is missing.
+        const level = job.reference.digest === null ? "warn" : "info";
+        this.around.log(level, "a source of models was passed over", { source, problem: message });
       },
       moved: (bytes) => {
         job.bytesDone += bytes;
@@ -300,6 +382,14 @@ export class ModelLibrary {
   }
 }
 
+export interface HeldBundle {
+  readonly digest: string;
+  /** Null: it was not pulled. */
+  readonly tag: string | null;
+  /** It comes with the program. */
+  readonly isOwn: boolean;
+}
+
 /** What is asked for among the installed bundles; `tag` null: whatever was pulled. */
 interface Wanted {
   readonly name: string;
@@ -336,7 +426,7 @@ function isActive({ status }: PullFacts): boolean {
   return status === "pending" || status === "running";
 }
 
-function newJob(reference: ModelReference): Job {
+function newJob(reference: PulledForm): Job {
   let end!: () => void;
   const ended = new Promise<void>((resolve) => {
     end = resolve;

@@ -45,6 +45,8 @@ export interface StoredFile {
 export interface Offer {
   /** Of the bundle: the name under which it is installed. */
   readonly id: string;
+  /** SHA-256 of the manifest; null: it is not known before the files are here. */
+  readonly digest: string | null;
   readonly files: readonly OfferedFile[];
   /**
    * The manifest's text: from the source, or made from the files. Throws BundleError if this server cannot run such a

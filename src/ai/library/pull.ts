@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DbError, type ErrorCode } from "../../protocol/errors.js";
 import { BundleError, parseManifest } from "../manifest.js";
+import { digestOfManifest } from "./bundle-offer.js";
 import { download } from "./download.js";
 import { type ModelReference, referenceText } from "./model-reference.js";
 import type { ModelSource, Offer, StoredFile } from "./model-source.js";
@@ -43,6 +44,8 @@ export interface PullProgress {
   passed(source: string, why: string): void;
   moved(bytes: number): void;
   installing(): void;
+  /** It is here and was checked: it is installed when this resolves. Rejects when it must not be. */
+  agreed(id: string, digest: string): Promise<void>;
 }
 
 export interface PulledModel {
@@ -50,12 +53,24 @@ export interface PulledModel {
   readonly bytes: number;
 }
 
+interface Resolved {
+  readonly source: ModelSource;
+  readonly offer: Offer;
+}
+
+const OTHER_BUNDLE = "it has another bundle of that name than the nodes of the cluster shall have";
+
 /** After these errors nothing is kept for the next pull. */
 const FINAL: ReadonlySet<ErrorCode> = new Set(["model_rejected", "disk_full", "pull_cancelled"]);
 
+/** `digest`: of the manifest that is wanted; null: whatever the source has. */
+export interface PulledForm extends ModelReference {
+  readonly digest: string | null;
+}
+
 /** Rejects with a DbError of the table, or with the signal's reason. */
 export async function pullModel(
-  model: ModelReference,
+  model: PulledForm,
   settings: PullSettings,
   progress: PullProgress,
   signal: AbortSignal,
@@ -70,7 +85,10 @@ export async function pullModel(
     progress.installing();
     const manifest = await offer.manifest(files);
     parseManifest(manifest);
+    const digest = digestOfManifest(manifest);
+    if (model.digest !== null && digest !== model.digest) throw new BundleError(OTHER_BUNDLE);
     signal.throwIfAborted();
+    await progress.agreed(offer.id, digest);
     const pulled = { tag: model.tag, source: source.name, pulled_at: new Date().toISOString() };
     await install(root, offer.id, files, { "manifest.json": manifest, "pulled.json": JSON.stringify(pulled) });
     return { id: offer.id, bytes: sum(files) };
@@ -82,18 +100,25 @@ export async function pullModel(
   }
 }
 
-/** The first source that has the model. One that cannot be asked is passed over, which is told. */
+/**
+ * The first source that has the model. One that cannot be asked is passed over, which is told. Where a digest is
+ * wanted, a source that knows its digest only later is taken if no other has the model.
+ */
 async function resolve(
-  model: ModelReference,
+  model: PulledForm,
   settings: PullSettings,
   progress: PullProgress,
   signal: AbortSignal,
-): Promise<{ readonly source: ModelSource; readonly offer: Offer }> {
+): Promise<Resolved> {
   const problems: string[] = [];
+  let perhaps: Resolved | null = null;
   for (const source of settings.sources) {
     try {
       const offer = await ask(source, model, settings, signal);
-      if (offer !== null) return { source, offer };
+      if (offer === null) continue;
+      if (model.digest === null || offer.digest === model.digest) return { source, offer };
+      if (offer.digest !== null) throw new SourceError(OTHER_BUNDLE, false);
+      perhaps ??= { source, offer };
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof SourceError)) throw asDbError(error, source.name, model);
@@ -101,6 +126,7 @@ async function resolve(
       problems.push(`${source.name}: ${error.message}`);
     }
   }
+  if (perhaps !== null) return perhaps;
   const text = referenceText(model);
   if (problems.length > 0) {
     throw new DbError("model_source_failed", `No source provided "${text}". ${problems.join("; ")}.`, { model: text });

@@ -10,14 +10,16 @@ import type { Input } from "../../bodies/validate.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { PullFacts } from "../../protocol/model-library.js";
+import type { SharedView } from "../../protocol/shared-models.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 
 export const modelHandlers = {
   "ai.models.list": async (request) => {
     const library = libraryOf(request);
-    const { sources, freeBytes, available } = await library.facts();
+    const { sources, freeBytes, available, shared } = await library.facts();
     const models = request.partition.models.list().map(modelOf);
-    return { plain: { models, count: models.length, sources, free_bytes: freeBytes, available } };
+    const wanted = shared === undefined ? {} : { wanted: wantedOf(shared) };
+    return { plain: { models, count: models.length, sources, free_bytes: freeBytes, available, ...wanted } };
   },
   "ai.models.get": (request, { params }) => {
     libraryOf(request);
@@ -113,6 +115,21 @@ function modelOf(model: ModelFacts): ResponseOf<"ai.models.get"> {
     source: pulled?.source ?? null,
     restart_required: restartRequired,
   };
+}
+
+function wantedOf({ wishes, nodes }: SharedView): NonNullable<ResponseOf<"ai.models.list">["wanted"]> {
+  return byName(wishes)
+    .flatMap(([name, wish]) => (wish.state === "wanted" ? [{ name, ...wish }] : []))
+    .map(({ name, model, digest, sinceMs }) => ({
+      ...{ name, model, digest, since: new Date(sinceMs).toISOString() },
+      nodes: byName(nodes).map(([node, told]) => ({
+        ...{ node, installed: told.has[name] === digest, problem: told.problems[name] ?? null },
+      })),
+    }));
+}
+
+function byName<T>(entries: ReadonlyMap<string, T>): [string, T][] {
+  return [...entries].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
 type Pull = ResponseOf<"ai.models.pulls.get">;

@@ -63,6 +63,20 @@ const Available = Type.Object({
   tags: Type.Array(Type.String()),
 });
 
+const Wanted = Type.Object({
+  name: Type.String(),
+  model: Type.String({ description: "As it was pulled: name:tag." }),
+  digest: Type.String({ description: "SHA-256 of the manifest of the bundle that all nodes shall have." }),
+  since: Timestamp,
+  nodes: Type.Array(
+    Type.Object({
+      node: Type.String(),
+      installed: Type.Boolean({ description: "The node has this bundle." }),
+      problem: Nullable(Type.String({ description: "Why it does not. null: it has it, or has not tried yet." })),
+    }),
+  ),
+});
+
 const nameParam = Type.Object({ name: Name });
 const pullParam = Type.Object({ id: Type.String() });
 
@@ -82,6 +96,11 @@ export const modelEndpoints = [
       sources: Type.Array(Type.String()),
       free_bytes: Type.Integer({ description: "Of the disk that models are stored on." }),
       available: Type.Array(Available, { description: "Models that the configured hubs offer." }),
+      wanted: Type.Optional(
+        Type.Array(Wanted, {
+          description: "In a cluster: the models that all nodes shall have, and which of them do.",
+        }),
+      ),
     }),
   },
   {
@@ -90,7 +109,7 @@ export const modelEndpoints = [
     method: "POST",
     path: "/v1/ai/models/pull",
     summary:
-      "Pull a model from the first source that has it. Answers 202 when the pull begins, or with wait 200 when the model is installed. A second request for the same model joins the running pull. The pull continues if the client disconnects.",
+      "Pull a model from the first source that has it. Answers 202 when the pull begins, or with wait 200 when the model is installed; in a cluster, on the node that answers, while the others follow. A second request for the same model joins the running pull. The pull continues if the client disconnects.",
     tag: "ai",
     access: "system",
     home: "tenant",
@@ -154,7 +173,7 @@ export const modelEndpoints = [
     method: "DELETE",
     path: "/v1/ai/models/{name}",
     summary:
-      "Delete an installed model after the requests that use it have ended. Models that come with the program and the model in ai.embedding_model cannot be deleted.",
+      "Delete an installed model after the requests that use it have ended, in a cluster from all nodes. Models that come with the program and the model in ai.embedding_model cannot be deleted.",
     tag: "ai",
     access: "system",
     home: "tenant",
