@@ -15,6 +15,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "cluster check": ["tessera cluster check --cluster etcd://10.0.0.1:2379/shop --node a"],
   "cluster drain": ["tessera cluster drain b", "tessera cluster drain b --over"],
   "cluster hand-over": ["tessera cluster hand-over 7 c"],
+  "cluster finalize": ["tessera cluster finalize --cluster etcd://10.0.0.1:2379/shop"],
   "cluster remove": ["tessera cluster remove b"],
   "models list": ["tessera models list --json"],
   "models available": ["tessera models available"],

@@ -1,25 +1,9 @@
 /** What `tessera cluster remove` and `hand-over` do, on etcd. */
-import t, { type Test } from "tap";
-import { ClusterMap, readClusterUrl } from "../../src/cluster/cluster-map.js";
-import { EtcdLogService } from "../../src/cluster/etcd-log-service.js";
+import t from "tap";
 import { checkCopies, handOver, removeNode } from "../../src/cluster-commands.js";
 import { loadConfig } from "../../src/config/load-config.js";
-import { EtcdMember, NO_ETCD } from "./etcd.js";
-
-async function newInstallation(t: Test) {
-  const member = await EtcdMember.start();
-  const url = `etcd://${member.endpoint}/test`;
-  const { endpoints, name } = readClusterUrl(url);
-  const map = new ClusterMap(endpoints, name);
-  const service = new EtcdLogService({ endpoints, installation: name });
-  t.teardown(async () => {
-    map.close();
-    await service.close();
-    await member.end();
-  });
-  const config = loadConfig({ env: {}, overrides: { "cluster.url": url } });
-  return { map, service, url, config };
-}
+import { NO_ETCD } from "./etcd.js";
+import { newInstallation } from "./etcd-installation.js";
 
 t.test("a node is removed when it is down and others have what it has", { skip: NO_ETCD }, async (t) => {
   const { map, service, config } = await newInstallation(t);

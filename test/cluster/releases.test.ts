@@ -1,15 +1,13 @@
 /** Which releases may serve side by side, and when the cluster's data may get a newer format. */
 import t from "tap";
-import { ClusterMap, readClusterUrl } from "../../src/cluster/cluster-map.js";
-import { EtcdLogService } from "../../src/cluster/etcd-log-service.js";
 import { codesOf, OWN_HELLO, translate } from "../../src/cluster/peer-hello.js";
 import { commonFormat, mixOf, type NodeRelease, OWN_RELEASE, refusalOf } from "../../src/cluster/releases.js";
 import { finalizeUpgrade, removeNode } from "../../src/cluster-commands.js";
-import { loadConfig } from "../../src/config/load-config.js";
 import { ENDPOINT_NAMES } from "../../src/protocol/endpoints.js";
 import { CANCEL_CODE, RequestWriter, readRequests, UNKNOWN_CODE } from "../../src/protocol/frames.js";
 import { FORMAT_OLDEST, FORMAT_VERSION } from "../../src/storage/format.js";
-import { EtcdMember, NO_ETCD } from "./etcd.js";
+import { NO_ETCD } from "./etcd.js";
+import { newInstallation } from "./etcd-installation.js";
 
 const { links } = OWN_RELEASE;
 const releaseOf = (release: string, newest: number, more: Partial<NodeRelease> = {}): NodeRelease => ({
@@ -62,17 +60,7 @@ t.test(
   "the format is raised when all nodes serve a newer one, and not beside one that joins",
   { skip: NO_ETCD },
   async (t) => {
-    const member = await EtcdMember.start();
-    const url = `etcd://${member.endpoint}/test`;
-    const { endpoints, name } = readClusterUrl(url);
-    const map = new ClusterMap(endpoints, name);
-    const service = new EtcdLogService({ endpoints, installation: name });
-    t.teardown(async () => {
-      map.close();
-      await service.close();
-      await member.end();
-    });
-    const config = loadConfig({ env: {}, overrides: { "cluster.url": url } });
+    const { map, service, config } = await newInstallation(t);
     await t.rejects(finalizeUpgrade(config), /there is no cluster etcd:/);
     await map.init({ installation: "i", format: 2, partitions: 1, sealed: "" }, "a", new Map());
     await t.rejects(finalizeUpgrade(config), /it is not known which release these nodes have: there are none yet/);
