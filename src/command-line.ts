@@ -130,7 +130,7 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
         const { dir, upgrade } = data;
         if (cluster.url !== "" && !options.check && !options.commit)
           throw new ConfigError([
-            "the data of a node are upgraded when it starts, as far as `tessera cluster finalize` allows",
+            "a node of a cluster upgrades its data directory when it starts, after `tessera cluster finalize`: start the server",
           ]);
         const { runUpgrade } = await import("./config/run-upgrade.js");
         const outcome = await runUpgrade(dir, upgrade !== "in_place", options);

@@ -5,19 +5,14 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { MessagePort } from "node:worker_threads";
-import type { CheckpointPlace, EtcdTls } from "../protocol/messages.js";
+import type { CheckpointPlace, PlaceInEtcd } from "../protocol/messages.js";
 import { CheckpointKeeper } from "./checkpoint-keeper.js";
 import { ClusterMap } from "./cluster-map.js";
 import { EtcdLogService } from "./etcd-log-service.js";
 import type { Revision } from "./log-service.js";
 import { openObjectStore } from "./open-store.js";
 
-export interface CheckpointThreadSettings {
-  readonly endpoints: readonly string[];
-  readonly tls?: EtcdTls | undefined;
-  /** Of the cluster. */
-  readonly name: string;
-  readonly node: string;
+export interface CheckpointThreadSettings extends PlaceInEtcd {
   readonly dataDirectory: string;
   readonly place: CheckpointPlace;
   readonly everyMs: number;

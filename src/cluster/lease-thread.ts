@@ -3,16 +3,12 @@
  * cluster-node.ts by way of workers/lease.ts; ends when its process does.
  */
 import { randomUUID } from "node:crypto";
-import type { EtcdTls } from "../protocol/messages.js";
+import type { PlaceInEtcd } from "../protocol/messages.js";
 import { EtcdLogService } from "./etcd-log-service.js";
 import { Lease, TTL_MS } from "./lease.js";
 import { LeaseMemory, SYSTEM_CLOCK } from "./lease-memory.js";
 
-export interface LeaseThreadSettings {
-  readonly endpoints: readonly string[];
-  readonly tls?: EtcdTls | undefined;
-  readonly name: string;
-  readonly node: string;
+export interface LeaseThreadSettings extends PlaceInEtcd {
   readonly address: string;
   /** Empty: the node does not speak Bolt. */
   readonly bolt: string;

@@ -42,7 +42,6 @@ export interface ActorSettings {
   readonly cluster?: ClusterSettings;
 }
 
-/** Of a node of a cluster. */
 /** PEM texts: of the authority of etcd's members, and, where they ask for it, this node's certificate and key. */
 export interface EtcdTls {
   readonly authority: string;
@@ -50,13 +49,20 @@ export interface EtcdTls {
   readonly key?: string;
 }
 
-/** Where etcd has the models of a cluster (shared-models.ts), and who asks. */
-export interface EtcdModelsSettings {
+/** Where a cluster is in etcd, and which of its nodes asks. */
+export interface PlaceInEtcd {
+  /** host:port of etcd's members. */
   readonly endpoints: readonly string[];
+  /** Absent: connections to etcd are not encrypted. */
   readonly tls?: EtcdTls | undefined;
-  /** Of the cluster. */
+  /** Of the cluster: all its keys in etcd begin with it. */
   readonly name: string;
   readonly node: string;
+}
+
+/** What the library of models needs of its cluster (shared-models.ts). */
+export interface EtcdModelsSettings extends PlaceInEtcd {
+  /** Of the links between nodes. */
   readonly peerKey: Uint8Array;
 }
 
@@ -80,14 +86,8 @@ export interface S3Access {
   readonly sessionToken?: string;
 }
 
-export interface ClusterSettings {
-  /** host:port of etcd's members. */
-  readonly endpoints: readonly string[];
-  /** Absent: connections to etcd are not encrypted. */
-  readonly tls?: EtcdTls;
-  /** All keys in etcd begin with it. */
-  readonly name: string;
-  readonly node: string;
+/** Of a node of a cluster. */
+export interface ClusterSettings extends PlaceInEtcd {
   readonly reads: Config["cluster"]["reads"];
   readonly copies: number;
   readonly replaceAfterMs: number;
