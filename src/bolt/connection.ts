@@ -11,12 +11,12 @@ import { atTime } from "../postgres/at-time.js";
 import { closeWireSession, NOBODY, WireCall, type WireEndpoint } from "../postgres/wire-call.js";
 import { asDbError, type RequestHost, WireRequest } from "../postgres/wire-request.js";
 import { boltError, writeFailure } from "../protocol/bolt/failure-message.js";
+import { countIn, endOf } from "../protocol/bolt/message-groups.js";
 import { ASK, type BoltVersion, isSince, TELL } from "../protocol/bolt/message-tags.js";
 import { ALL_NOTIFICATIONS, notificationFilter } from "../protocol/bolt/notification-filter.js";
 import { malformed, type PackMap, PackReader } from "../protocol/bolt/pack-reader.js";
 import { type PackValue, PackWriter } from "../protocol/bolt/pack-writer.js";
 import { DbError } from "../protocol/errors.js";
-import type { Bucket } from "../protocol/token-bucket.js";
 import { ChunkQueue, tagOf } from "./chunk-queue.js";
 import { agree, HANDSHAKE_BYTES, readChoice } from "./handshake.js";
 import { signInBy } from "./sign-in.js";
@@ -295,15 +295,6 @@ export class BoltConnection implements RequestHost<BoltKind> {
     }
   }
 
-  /** Each statement costs a token. The limit that tenants have who were given none is for HTTP unless configured. */
-  pays(bucket: Bucket, endpoint: WireEndpoint, body: Uint8Array): boolean {
-    const { config, clock } = this.services;
-    const statements = endpoint === "messages" ? statementsIn(body) : 0;
-    if (statements === 0) return true;
-    if (this.caller!.identity.rateLimit === null && !config.bolt.defaultRateLimit) return true;
-    return bucket.takeMany(clock.now(), statements);
-  }
-
   readonly kindOf = kindOf;
 
   // From the actor
@@ -442,17 +433,6 @@ const MOVES = "moves ";
 /** Silence after which a client that waits hears something. */
 const ALIVE_AFTER_MS = 15_000;
 
-/** Of messages, each after its length in four bytes. */
-function statementsIn(messages: Uint8Array): number {
-  return countIn(messages, ASK.run);
-}
-
-function countIn(messages: Uint8Array, tag: number): number {
-  let count = 0;
-  for (let at = 0; at < messages.length; at = endOf(messages, at)) if (messages[at + 5] === tag) count++;
-  return count;
-}
-
 /** The last `count` of them. */
 function lastIn(messages: Buffer, count: number): Buffer {
   const starts: number[] = [];
@@ -470,10 +450,4 @@ function kindOf(endpoint: WireEndpoint, body: Uint8Array): BoltKind {
     if (tag === ASK.pull || tag === ASK.discard) kind = "pull";
   }
   return kind;
-}
-
-/** Of the message whose length is at that place. */
-function endOf(messages: Uint8Array, at: number): number {
-  const low = messages[at]! | (messages[at + 1]! << 8) | (messages[at + 2]! << 16);
-  return at + 4 + low + messages[at + 3]! * 0x1000000;
 }

@@ -31,6 +31,7 @@ import {
 } from "../protocol/frames.js";
 import type { FromActor, ToActor } from "../protocol/messages.js";
 import { VERSION } from "../protocol/version.js";
+import { SESSION_NUMBER_BYTES } from "../protocol/wire-charge.js";
 import { isCarried } from "./peer-link.js";
 
 /** To where the requests came from. */
@@ -89,6 +90,8 @@ export class FrameRelay {
   private readonly writers = new Map<number, ReplyWriter>();
   /** By partition, what ends it, tenant and number. */
   private readonly sessions = new Map<string, OpenedSession>();
+  /** By partition and the origin's id: of PostgreSQL's protocol or of Bolt, until their tenant's limit has room. */
+  private readonly unpaid = new Map<string, NodeJS.Timeout>();
   private isArmed = false;
   private isClosed = false;
 
@@ -110,6 +113,8 @@ export class FrameRelay {
   /** The origin is gone: nobody waits for the answers, and its clients' sessions end. */
   close(): void {
     this.isClosed = true;
+    for (const timer of this.unpaid.values()) clearTimeout(timer);
+    this.unpaid.clear();
     for (const requests of this.inFlight.values()) for (const { link, id } of requests.values()) link.cancel(id);
     for (const session of this.sessions.values()) this.endSession(session);
     this.sessions.clear();
@@ -159,10 +164,10 @@ export class FrameRelay {
       this.lose(partition, frame.id, NOT_HERE);
       return;
     }
-    // Whoever speaks another protocol is made to wait at the entry, not refused.
-    const refusal = endpoint.method === "WIRE" ? null : this.host.charge(frame);
+    const refusal = this.host.charge(frame, endpoint);
     if (refusal !== null) {
-      this.lose(partition, frame.id, refusal);
+      if (endpoint.method === "WIRE") this.acceptLater(partition, frame);
+      else this.lose(partition, frame.id, refusal);
       return;
     }
     this.noteSession(partition, frame);
@@ -185,6 +190,15 @@ export class FrameRelay {
       ...([frame.requestId, frame.headText, frame.hasBody ? frame.bodyBytes : null] as const),
     );
     requests.set(frame.id, { link, id });
+  }
+
+  private acceptLater(partition: number, frame: RequestFrame): void {
+    const key = `${partition} ${frame.id}`;
+    const again = (): void => {
+      this.unpaid.delete(key);
+      this.accept(partition, frame);
+    };
+    this.unpaid.set(key, setTimeout(again, UNPAID_MS));
   }
 
   /** Nothing was done: the origin finds the owner. */
@@ -227,6 +241,12 @@ export class FrameRelay {
   }
 
   private toRunning(partition: number, frame: RequestFrame): void {
+    const unpaid = `${partition} ${frame.id}`;
+    if (frame.code === CANCEL_CODE && this.unpaid.has(unpaid)) {
+      clearTimeout(this.unpaid.get(unpaid));
+      this.unpaid.delete(unpaid);
+      return;
+    }
     const request = this.inFlight.get(partition)?.get(frame.id);
     if (request === undefined) return;
     const { link, id } = request;
@@ -259,14 +279,14 @@ export class FrameRelay {
 }
 
 const NOTHING = new Uint8Array(0);
+/** Between two looks at the limit of who waits. */
+const UNPAID_MS = 10;
 /** The origin has a newer release. */
 const NOT_HERE: Loss = {
   code: "not_supported",
   message: `The node that serves the tenant's data runs release ${VERSION}, which cannot do this. Try again when all nodes of the cluster have been upgraded.`,
   retryAfterSeconds: 0,
 };
-/** What the body of a session's request begins with (protocol/endpoints/postgres.ts). */
-const SESSION_NUMBER_BYTES = 4;
 /** Until the deadline of a session's end, for which nobody waits. */
 const END_MS = 86_400_000;
 

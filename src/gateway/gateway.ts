@@ -10,6 +10,7 @@ import { ENDPOINTS, MESSAGES } from "../protocol/endpoints.js";
 import { type Identity, isAbout } from "../protocol/identity.js";
 import type { WriteRefusal } from "../protocol/messages.js";
 import { RecentLines } from "../protocol/thread-diagnosis.js";
+import { SESSION_NUMBER_BYTES, wireCharge } from "../protocol/wire-charge.js";
 import type { ActorWatch } from "./actor-life.js";
 import type { ActorPort } from "./actor-link.js";
 import { ActorPool, type LibraryPort } from "./actor-pool.js";
@@ -161,7 +162,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
   });
   started = pool;
-  routes?.onForwarded(({ head }) => limiter.chargeForwarded(head, clock.now()));
+  routes?.onForwarded(({ head, bodyBytes }, { method, name }) => {
+    const messages = bodyBytes.subarray(SESSION_NUMBER_BYTES);
+    const tokens = method === "WIRE" ? wireCharge(name, messages, head.rateLimit ?? null, config) : 1;
+    return limiter.chargeForwarded(head, clock.now(), tokens);
+  });
   const shutdownMs = config.server.shutdownTimeout * 1000;
   try {
     const assembled = assemble(options, clock, pool, admission, { limiter, refusals }, traces, deadlines);

@@ -4,6 +4,7 @@
  */
 import type { AuditKept } from "../protocol/audit.js";
 import type { BoltRoutes } from "../protocol/bolt/bolt-routes.js";
+import type { Endpoint } from "../protocol/endpoint.js";
 import type { RequestHead } from "../protocol/frames.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { ActorLink, Loss } from "./actor-link.js";
@@ -28,8 +29,17 @@ export interface StatementCancel {
   readonly secret: number;
 }
 
-/** A request of another node's gateway counts in its tenant's limit here, too. Null: it may go on. */
-export type ChargeForwarded = (frame: { readonly head: Pick<RequestHead, "tenantId" | "rateLimit"> }) => Loss | null;
+/** A request of another node's gateway, as far as it is counted. */
+export interface ForwardedRequest {
+  readonly head: Pick<RequestHead, "tenantId" | "rateLimit">;
+  readonly bodyBytes: Uint8Array;
+}
+
+/**
+ * It counts in its tenant's limit here, too. Null: it may go on. Else it is refused, or, of another protocol than HTTP,
+ * asked about again shortly.
+ */
+export type ChargeForwarded = (frame: ForwardedRequest, endpoint: Endpoint) => Loss | null;
 
 export interface PartitionRoutes {
   bind(actors: LocalActors): void;

@@ -30,10 +30,17 @@ export class RateLimiter {
     return bucket;
   }
 
-  /** For requests that other nodes forward: each entry node counts its own, and the owner's bucket has them all. */
-  chargeForwarded({ tenantId, rateLimit }: Pick<RequestHead, "tenantId" | "rateLimit">, now: number): Loss | null {
+  /**
+   * For requests that other nodes forward: each entry node counts its own, and the owner's bucket has them all.
+   * @param tokens what the request costs.
+   */
+  chargeForwarded(
+    { tenantId, rateLimit }: Pick<RequestHead, "tenantId" | "rateLimit">,
+    now: number,
+    tokens = 1,
+  ): Loss | null {
     const bucket = this.ofTenant(tenantId, rateLimit ?? null, now);
-    if (bucket.take(now)) return null;
+    if (tokens === 0 || bucket.takeMany(now, tokens)) return null;
     return { code: "rate_limited", message: ERRORS.rate_limited.message, retryAfterSeconds: bucket.retryAfterSeconds };
   }
 

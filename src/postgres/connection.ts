@@ -17,7 +17,6 @@ import { violation } from "../protocol/postgres/message-reader.js";
 import { AUTHENTICATION, BACK, FRONT } from "../protocol/postgres/message-types.js";
 import { MessageWriter } from "../protocol/postgres/message-writer.js";
 import { UNSENT_BYTES, UnaskedMessages } from "../protocol/postgres/unasked-messages.js";
-import type { Bucket } from "../protocol/token-bucket.js";
 import { atTime } from "./at-time.js";
 import type { Encryption } from "./encryption.js";
 import { type FirstPacket, NoStart, readFirstPacket } from "./first-packet.js";
@@ -261,14 +260,6 @@ export class Connection implements RequestHost<PostgresKind> {
     } catch (error) {
       this.fatal(asDbError(error));
     }
-  }
-
-  /** Rows of a COPY cost nothing, and the limit that tenants have who were given none is for HTTP unless configured. */
-  pays(bucket: Bucket, endpoint: WireEndpoint, body: Uint8Array): boolean {
-    const { config, clock } = this.services;
-    if (endpoint !== "messages" || body[0] === FRONT.copyData) return true;
-    if (this.caller!.identity.rateLimit === null && !config.postgres.defaultRateLimit) return true;
-    return bucket.take(clock.now());
   }
 
   kindOf(endpoint: WireEndpoint, body: Uint8Array): PostgresKind {

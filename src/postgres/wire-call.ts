@@ -19,6 +19,7 @@ import {
   REQUEST_READ_ONLY,
   type ReplyFrame,
 } from "../protocol/frames.js";
+import { SESSION_NUMBER_BYTES } from "../protocol/wire-charge.js";
 
 /** What says that there is no answer: the actor's reply, or that no reply comes any more. */
 export type FailedBy = "reply" | "loss";
@@ -53,8 +54,6 @@ export type WireProtocol = "postgres" | "bolt";
 /** Until it is tried again to end a session. */
 const CLOSE_RETRY_MS = 100;
 const NOTHING = Buffer.alloc(0);
-/** Of the session's number before the body. */
-const NUMBER_BYTES = 4;
 
 const ENDPOINTS = { postgres: endpointsOf("postgres"), bolt: endpointsOf("bolt") };
 
@@ -110,9 +109,9 @@ export class WireCall implements PendingReply {
     if (!services.pool.takes(caller.partition)) throw new DbError(unavailable(services, caller.partition));
     if (!call.reserve(caller.partition, body, false)) return false;
     services.open++;
-    const framed = Buffer.allocUnsafe(NUMBER_BYTES + body.length);
+    const framed = Buffer.allocUnsafe(SESSION_NUMBER_BYTES + body.length);
     framed.writeUInt32LE(this.session);
-    framed.set(body, NUMBER_BYTES);
+    framed.set(body, SESSION_NUMBER_BYTES);
     this.send(framed);
     return true;
   }

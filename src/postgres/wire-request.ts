@@ -9,6 +9,7 @@ import type { Services } from "../gateway/services.js";
 import type { WireMetrics } from "../gateway/wire-metrics.js";
 import { DbError, ERRORS } from "../protocol/errors.js";
 import type { Bucket } from "../protocol/token-bucket.js";
+import { wireCharge } from "../protocol/wire-charge.js";
 import { type Heard, WireCall, type WireEndpoint, type WireProtocol } from "./wire-call.js";
 
 /** The connection, as it is needed here. */
@@ -17,8 +18,6 @@ export interface RequestHost<K extends string> extends Heard {
   readonly caller: Caller | null;
   readonly session: number;
   readonly isClosed: boolean;
-  /** Takes what the request costs from the tenant's bucket. False: there is not enough. */
-  pays(bucket: Bucket, endpoint: WireEndpoint, body: Uint8Array): boolean;
   /** For the metrics. */
   kindOf(endpoint: WireEndpoint, body: Uint8Array): K;
   fatal(error: DbError): void;
@@ -62,7 +61,7 @@ export class WireRequest<K extends string> {
     const { services, caller } = host;
     const bucket = services.admission.bucketOf(caller!);
     const isFull = bucket.inFlight >= services.config.limits.requestsPerTenantMax;
-    if (isFull || !(isPaid || host.pays(bucket, endpoint, body))) {
+    if (isFull || !(isPaid || this.pays(bucket, endpoint, body))) {
       this.askLater(isFull ? RETRY_MS : RETRY_MS * 5, endpoint, body, isPaid);
       return;
     }
@@ -82,6 +81,13 @@ export class WireRequest<K extends string> {
       this.call = null;
       host.fatal(asDbError(error));
     }
+  }
+
+  private pays(bucket: Bucket, endpoint: WireEndpoint, body: Uint8Array): boolean {
+    const { services, caller } = this.host;
+    const own = caller!.identity.rateLimit;
+    const tokens = wireCharge(`${this.protocol}.${endpoint}`, body, own, services.config);
+    return tokens === 0 || bucket.takeMany(services.clock.now(), tokens);
   }
 
   private askLater(ms: number, endpoint: WireEndpoint, body: Uint8Array, isPaid: boolean): void {

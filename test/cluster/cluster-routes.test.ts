@@ -9,7 +9,7 @@ import type { AuditEvent } from "../../src/protocol/audit.js";
 import { DbError } from "../../src/protocol/errors.js";
 import { encodeCaller, encodeHead, REQUEST_STREAMED } from "../../src/protocol/frames.js";
 import type { IdentityChange } from "../../src/protocol/identity.js";
-import { Asked, CODE, type Node, World } from "./routes-world.js";
+import { Asked, CODE, type Node, WIRE_CODE, World } from "./routes-world.js";
 
 const CHANGE: IdentityChange = { kind: "user", userId: "u", version: 1 };
 
@@ -73,6 +73,32 @@ t.test("a forwarded request counts at the owner, which may refuse it", async (t)
   t.ok(limiter.ofTenant("t", { perSecond: 1, burst: 3 }, 0).take(0), "a request that came to b");
   const asked = ["one", "two", "three"].map((body) => a.ask(1, body, "always", 0, head));
   t.same(await Promise.all(asked), ["b: one", "b: two", "lost: rate_limited"]);
+});
+
+t.test("messages of a session wait at the owner until their tenant's limit has room", async (t) => {
+  const world = new World();
+  const [a, b] = [await world.node(t, "a"), await world.node(t, "b")];
+  world.own(1, "b");
+  b.routes.opened(1);
+  const refused = { code: "rate_limited", message: "", retryAfterSeconds: 1 } as const;
+  let asks = 0;
+  let hasRoom = false;
+  b.routes.onForwarded((_frame, { method }) => {
+    if (method === "WIRE") asks++;
+    return method === "WIRE" && !hasRoom ? refused : null;
+  });
+  const waiting = a.ask(1, "one", "never", 0, "", WIRE_CODE);
+  const cancelled = new Asked("never", () => t.fail("nobody waits for it"));
+  const link = a.routes.linkOf(1);
+  const place = [1, 1, Date.now() + 5000, "r", ""] as const;
+  link.cancel(link.send(cancelled, WIRE_CODE, 0, ...place, Buffer.from("two")));
+  while (asks < 6) await sleep(5);
+  t.equal(await a.ask(1, "of HTTP"), "b: of HTTP", "others go on");
+  t.same(b.asked, ["of HTTP"]);
+  hasRoom = true;
+  t.equal(await waiting, "b: one");
+  await sleep(50);
+  t.same(b.asked, ["of HTTP", "one"]);
 });
 
 t.test("a request follows the partition to its next owner", async (t) => {

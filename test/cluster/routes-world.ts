@@ -13,7 +13,7 @@ import { AuditOutbox } from "../../src/gateway/audit-outbox.js";
 import { systemClock } from "../../src/gateway/clock.js";
 import type { Repeatable } from "../../src/gateway/repeatable.js";
 import type { AuditEvent } from "../../src/protocol/audit.js";
-import { ENDPOINTS } from "../../src/protocol/endpoints.js";
+import { ENDPOINTS, WIRE } from "../../src/protocol/endpoints.js";
 import { REPLY_MOVED, type ReplyFrame, ReplyWriter, readRequests } from "../../src/protocol/frames.js";
 import type { IdentityChange } from "../../src/protocol/identity.js";
 import type { ToActor } from "../../src/protocol/messages.js";
@@ -77,6 +77,9 @@ export class World {
     return node;
   }
 }
+
+/** Messages of a session of PostgreSQL's protocol. */
+export const WIRE_CODE = WIRE.find(({ name }) => name === "postgres.messages")!.code;
 
 /** Its actor answers each request with the node's name and the request's body, when it may. */
 export class Node {
@@ -165,12 +168,19 @@ export class Node {
   }
 
   /** As the gateway does: who is told that the partition moved asks again. */
-  ask(partition: number, body: string, repeatable: Repeatable = "uncommitted", flags = 0, head = ""): Promise<string> {
+  ask(
+    partition: number,
+    body: string,
+    repeatable: Repeatable = "uncommitted",
+    flags = 0,
+    head = "",
+    code = CODE,
+  ): Promise<string> {
     return new Promise((resolve) => {
       const send = (): void => {
         const pending = new Asked(repeatable, (answer) => (answer === null ? send() : resolve(answer)));
         const link = this.routes.linkOf(partition);
-        link.send(pending, CODE, flags, partition, 1, Date.now() + 5000, "r", head, Buffer.from(body));
+        link.send(pending, code, flags, partition, 1, Date.now() + 5000, "r", head, Buffer.from(body));
       };
       send();
     });

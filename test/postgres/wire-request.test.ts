@@ -10,7 +10,14 @@ const PARTITION = 0;
 /** A connection of a tenant whose partition holds `requests` requests. */
 function connection(requests: number) {
   const clock = new FakeClock();
-  const bucket = { inFlight: 0 };
+  const tokens = { taken: 0, left: 1 };
+  const takeMany = (_now: number, count: number): boolean => {
+    if (tokens.left === 0) return false;
+    tokens.left -= count;
+    tokens.taken += count;
+    return true;
+  };
+  const bucket = { inFlight: 0, takeMany };
   const sent: string[] = [];
   const pool = {
     requestsInFlight: Int32Array.of(requests),
@@ -22,23 +29,23 @@ function connection(requests: number) {
     clock,
     pool,
     admission: { bucketOf: () => bucket },
-    config: { limits: { requestsPerTenantMax: 1, requestsPerPartitionMax: 1, requestBytesPerPartitionMax: 1000 } },
+    config: {
+      limits: { requestsPerTenantMax: 1, requestsPerPartitionMax: 1, requestBytesPerPartitionMax: 1000 },
+      postgres: { defaultRateLimit: true },
+    },
     requestIds: { of: () => "r" },
     open: 0,
   };
-  const tokens = { taken: 0, left: 1 };
   const host: RequestHost<"open" | "simple" | "extended" | "copy"> = {
     services: services as unknown as Services,
-    caller: { identity: { tenantId: "a", tenantNumber: 1 }, partition: PARTITION, plainHead: "" } as never,
+    caller: {
+      identity: { tenantId: "a", tenantNumber: 1, rateLimit: null },
+      partition: PARTITION,
+      plainHead: "",
+    } as never,
     session: 1,
     isClosed: false,
     address: "",
-    pays: () => {
-      if (tokens.left === 0) return false;
-      tokens.left--;
-      tokens.taken++;
-      return true;
-    },
     kindOf: () => "simple",
     fatal: (error) => t.fail(error.message),
     piece: () => true,
