@@ -3,7 +3,8 @@
  * tenant that has none, the past beside the present while others write, a merge, and very many branches. All tenants
  * are on one actor. Each work runs in turns, and the report has medians.
  *
- * SIZES (rows, "1000 1000000"), BRANCHES (1000) of one tenant, CHANGES (10000) that are merged.
+ * SIZES (rows, "1000 1000000"), FORKED (rows that are only forked, "5000000"), BRANCHES (1000) of one tenant, CHANGES
+ * (10000) that are merged.
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -23,11 +24,8 @@ const LANES = 8;
 const FILL_AT_ONCE = 100_000;
 
 export async function branches(rounds: number): Promise<void> {
-  const sizes = (process.env.SIZES ?? "1000 1000000")
-    .split(/[ ,]+/)
-    .filter((word) => word !== "")
-    .map(Number);
-  if (sizes.some((rows) => !(rows >= 1000))) throw new Error("SIZES: numbers of rows, 1000 or more");
+  const sizes = sizesOf("SIZES", "1000 1000000");
+  const forked = sizesOf("FORKED", "5000000");
   for (const rows of sizes) {
     console.log(`\n${rows} rows`);
     await withServer(async (server, alone) => {
@@ -39,6 +37,22 @@ export async function branches(rounds: number): Promise<void> {
       if (rows === sizes[0]) await many(server, rows);
     });
   }
+  for (const rows of forked) {
+    console.log(`\n${rows} rows`);
+    await withServer(async (server) => {
+      await fill(server, server.origin, rows);
+      await forks(server);
+    });
+  }
+}
+
+function sizesOf(name: string, usual: string): readonly number[] {
+  const sizes = (process.env[name] ?? usual)
+    .split(/[ ,]+/)
+    .filter((word) => word !== "")
+    .map(Number);
+  if (sizes.some((rows) => !(rows >= 1000))) throw new Error(`${name}: numbers of rows, 1000 or more`);
+  return sizes;
 }
 
 /** Two tenants: one that is forked, and one that is left alone. */

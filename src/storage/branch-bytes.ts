@@ -35,6 +35,10 @@ interface Count {
   /** Of `bytes`, those that were written without a look at what they replaced. */
   unsure: number;
   recount: Recount | null;
+  /** What the engine keeps of it, and under which key. */
+  readonly key: Uint8Array;
+  keptBytes: number;
+  keptMarkers: number;
 }
 
 /** What a batch finds of the branches that it writes: by the texts of keys, and as the batch goes on. */
@@ -62,6 +66,9 @@ interface OwnWrites {
 }
 
 const COUNT_BYTES = 17;
+/** More than there is, that is kept of a count which is not exact: so most commits need not keep it anew. */
+const AHEAD_BYTES = 16 * 1024;
+const AHEAD_SHARE = 1 / 8;
 /** Of a count, what may be unsure when somebody asks. */
 const UNSURE_SHARE = 0.25;
 const NOTHING: readonly Operation[] = [];
@@ -82,7 +89,7 @@ export class BranchBytes {
     const stored = this.engine.get(bytesKey(tenant));
     if (stored !== undefined) this.counts.set(tenant, readCount(stored, tenant));
     // One that an earlier version has made was not counted.
-    else this.counts.set(tenant, { bytes: 0, markers: 0, unsure: 0, recount: isNew ? null : recountOf(tenant) });
+    else this.counts.set(tenant, newCount(tenant, 0, 0, isNew ? null : recountOf(tenant)));
   }
 
   /** False: the branch has deleted nothing of its origin. */
@@ -230,11 +237,30 @@ export class BranchBytes {
   }
 
   /** What the engine keeps of the counts that have changed. */
-  kept(tenants: ReadonlySet<number>): Operation[] {
-    return [...tenants].flatMap((tenant) => {
+  kept(tenants: ReadonlySet<number>): readonly Operation[] {
+    if (tenants.size === 0) return NOTHING;
+    const kept: Operation[] = [];
+    for (const tenant of tenants) {
       const count = this.counts.get(tenant);
-      return count === undefined ? [] : [{ key: bytesKey(tenant), value: countValue(count) }];
-    });
+      if (count !== undefined && !this.isKept(tenant, count)) kept.push(this.keep(tenant, count));
+    }
+    return kept;
+  }
+
+  private isKept(tenant: number, { bytes, markers, recount, keptBytes, keptMarkers }: Count): boolean {
+    return bytes <= keptBytes && markers === keptMarkers && recount === null && !this.hasBound(tenant);
+  }
+
+  private hasBound(tenant: number): boolean {
+    return (this.branches.get(tenant)?.quotaBytes ?? null) !== null;
+  }
+
+  private keep(tenant: number, count: Count): Operation {
+    const { key, bytes, markers, recount } = count;
+    const isAhead = recount === null && !this.hasBound(tenant);
+    const kept = isAhead ? bytes + Math.max(AHEAD_BYTES, Math.floor(bytes * AHEAD_SHARE)) : bytes;
+    Object.assign(count, { keptBytes: isAhead ? kept : 0, keptMarkers: markers });
+    return { key, value: countValue(count, kept) };
   }
 
   /** A range of the branch has been removed without a look at its entries. */
@@ -242,7 +268,7 @@ export class BranchBytes {
     const count = this.counts.get(tenant);
     if (count === undefined) return [];
     count.recount = recountOf(tenant);
-    return [{ key: bytesKey(tenant), value: countValue(count) }];
+    return [this.keep(tenant, count)];
   }
 
   /** Goes on counting one that has to be, up to `max` entries. False: there is none. */
@@ -271,7 +297,7 @@ export class BranchBytes {
       // It may have got a bound while it was counted.
       const isEnough = unsure === 0 || this.branches.free(tenant) !== undefined;
       Object.assign(count, { bytes, markers, unsure, recount: isEnough ? null : recountOf(tenant) });
-      this.engine.write([{ key: bytesKey(tenant), value: countValue(count) }]);
+      this.engine.write([this.keep(tenant, count)]);
     }
   }
 }
@@ -298,13 +324,18 @@ function isCounted({ isAtMarkers, upTo }: Recount, key: Uint8Array): boolean {
   return isAtMarkers || Buffer.compare(key, upTo) < 0;
 }
 
-function countValue({ bytes, markers, unsure, recount }: Count): Buffer {
+function newCount(tenant: number, bytes: number, markers: number, recount: Recount | null): Count {
+  return { bytes, markers, unsure: 0, recount, key: bytesKey(tenant), keptBytes: 0, keptMarkers: 0 };
+}
+
+/** `kept`: the bytes that it says; more than there are is unsure. */
+function countValue({ bytes, markers, unsure, recount }: Count, kept: number): Buffer {
   const value = Buffer.allocUnsafe(COUNT_BYTES);
-  for (const [i, number] of [bytes, markers].entries()) {
+  for (const [i, number] of [kept, markers].entries()) {
     value.writeInt32BE(Math.floor(number / 2 ** 32), 8 * i);
     value.writeUInt32BE(number >>> 0, 8 * i + 4);
   }
-  value[16] = recount !== null ? 1 : unsure > 0 ? 2 : 0;
+  value[16] = recount !== null ? 1 : unsure > 0 || kept > bytes ? 2 : 0;
   return value;
 }
 
@@ -312,5 +343,5 @@ function readCount(stored: Uint8Array, tenant: number): Count {
   const value = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
   const [bytes, markers] = [0, 8].map((at) => Number(value.readBigInt64BE(at)));
   const recount = value[16] === 1 ? recountOf(tenant) : null;
-  return { bytes: bytes!, markers: markers!, unsure: value[16] === 2 ? bytes! : 0, recount };
+  return { ...newCount(tenant, bytes!, markers!, recount), unsure: value[16] === 2 ? bytes! : 0 };
 }

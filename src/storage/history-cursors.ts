@@ -1,6 +1,7 @@
 /** Cursors of layered-engine.ts: a range as it was after a commit, and a branch's range over that of its origin. */
 import {
   commitOfReplaced,
+  compareReplaced,
   isSameReplaced,
   LATEST,
   ofTenant,
@@ -25,6 +26,7 @@ const STEP_WORK = 8;
 const DROPPED_MAX = 1024;
 /** What keys begin with. */
 const TENANT_BYTES = 4;
+const NO_BYTES = new Uint8Array(0);
 
 interface Correction {
   readonly key: Uint8Array;
@@ -60,17 +62,24 @@ class Walk {
     this.cursor = open(range);
   }
 
-  next(): { readonly key: Uint8Array; readonly value: Uint8Array } | null {
+  /** The entry that it came to. */
+  key: Uint8Array = NO_BYTES;
+  value: Uint8Array = NO_BYTES;
+
+  /** False: there is none. */
+  advance(): boolean {
     if (this.position === this.entries.keys.length) {
-      if (this.isAtEnd) return null;
+      if (this.isAtEnd) return false;
       this.entries = this.cursor.next(this.size);
       this.position = 0;
       this.isAtEnd = this.entries.keys.length < this.size;
       this.size = Math.min(2 * this.size, READ_ENTRIES);
-      if (this.entries.keys.length === 0) return null;
+      if (this.entries.keys.length === 0) return false;
     }
     const i = this.position++;
-    return { key: this.entries.keys[i]!, value: this.entries.values[i]! };
+    this.key = this.entries.keys[i]!;
+    this.value = this.entries.values[i]!;
+    return true;
   }
 
   /** Goes on at that key, in which no entry is. */
@@ -91,22 +100,39 @@ class Walk {
 }
 
 /** Corrections that are read when they are needed: to find the next one may take several pieces of work. */
-class CorrectionSteps {
-  /** The next one; null: there is none. What `settle` has found. */
-  next: Correction | null = null;
+interface Overlay {
+  /** False: it has worked for a while, and does not know its next one yet. */
+  settle(): boolean;
+  /** Of what `settle` has found: there is none. */
+  readonly isAtEnd: boolean;
+  readonly key: Uint8Array;
+  /** Null: hides the entry. */
+  readonly value: Uint8Array | null;
+  /** Where its key is, in the order of bytes; below 0: before that one. Only one of them has the tenant's number. */
+  compare(key: Uint8Array): number;
+  advance(): void;
+  close(): void;
+}
+
+class CorrectionSteps implements Overlay {
+  isAtEnd = false;
+  key: Uint8Array = NO_BYTES;
+  value: Uint8Array | null = null;
   private isSettled = false;
 
-  /** Null among the steps: it has worked for a while. */
-  constructor(private readonly steps: Iterator<Correction | null>) {}
+  constructor(private readonly steps: Iterator<Correction>) {}
 
-  /** False: not yet. */
   settle(): boolean {
     if (this.isSettled) return true;
     const step = this.steps.next();
-    if (step.done !== true && step.value === null) return false;
-    this.next = step.done === true ? null : step.value;
+    if (step.done === true) this.isAtEnd = true;
+    else ({ key: this.key, value: this.value } = step.value);
     this.isSettled = true;
     return true;
+  }
+
+  compare(key: Uint8Array): number {
+    return compareRests(this.key, key);
   }
 
   advance(): void {
@@ -128,60 +154,113 @@ export function cursorAsOf(
   sequence: number,
   range: KeyRange,
 ): Cursor {
-  const overlay = new CorrectionSteps(firstReplacedAfter(replaced, sequence, range));
-  return new LayeredCursor(now, [now], [overlay], range, null);
+  return new LayeredCursor(now, [now], [new ReplacedOverlay(replaced, sequence, range)], range, null);
 }
 
 /**
  * Of each key the oldest value that a later commit replaced. Of keys that were written very often, before or after, the
- * rest is stepped over.
+ * rest is stepped over. Most keys stay as they are stored: those of the base are the same.
  */
-function* firstReplacedAfter(
-  open: (range: KeyRange) => Cursor,
-  sequence: number,
-  range: KeyRange,
-): IterableIterator<Correction | null> {
-  const isReverse = range.reverse === true;
-  /** As it is stored: most are of no interest, and need not be decoded. */
-  let stored: Uint8Array | null = null;
-  let found: Correction | null = null;
-  let [useless, uselessMax, work] = [0, USELESS_MAX, 0];
-  const walk = new Walk(open, replacedRange(range));
-  try {
-    for (let entry = walk.next(); entry !== null; entry = walk.next()) {
-      if (++work >= READ_ENTRIES) {
-        work = 0;
-        yield null;
-      }
-      if (stored === null || !isSameReplaced(stored, entry.key)) {
-        if (found !== null) yield found;
-        if (useless > 0) uselessMax = Math.min(2 * uselessMax, USELESS_MAX);
-        found = null;
-        useless = 0;
-      }
-      stored = entry.key;
-      // Backwards, the older commits come later.
-      const isFound = commitOfReplaced(stored) > sequence && (found === null || isReverse);
-      if (isFound) found = { key: readReplacedKey(stored).key, value: readReplaced(entry.value) };
-      if ((isFound && !isReverse) || ++useless < uselessMax) continue;
-      useless = 0;
-      uselessMax = Math.max(USELESS_MIN, uselessMax >> 1);
-      work += STEP_WORK;
-      const { key } = readReplacedKey(stored);
-      if (isReverse && isFound) found = oldestAfter(open, key, sequence) ?? found;
-      walk.stepTo(replacedKey(key, isReverse ? 0 : found === null ? sequence + 1 : LATEST));
-    }
-  } finally {
-    walk.close();
-  }
-  if (found !== null) yield found;
-}
+class ReplacedOverlay implements Overlay {
+  isAtEnd = false;
+  /** What was found, as it is stored. */
+  private foundKey: Uint8Array = NO_BYTES;
+  private foundValue: Uint8Array = NO_BYTES;
+  /** Of the key that the walk is in, which is not given out yet. */
+  private nextKey: Uint8Array | null = null;
+  private nextValue: Uint8Array = NO_BYTES;
+  private isSettled = false;
+  /** The entry that the walk came to last: most are of no interest, and need not be decoded. */
+  private stored: Uint8Array | null = null;
+  /** Entries since it gave way, whatever was found. */
+  private work = 0;
+  private useless = 0;
+  private uselessMax = USELESS_MAX;
+  private readonly isReverse: boolean;
+  private readonly walk: Walk;
 
-function oldestAfter(open: (range: KeyRange) => Cursor, key: Uint8Array, sequence: number): Correction | null {
-  const cursor = open({ gte: replacedKey(key, sequence + 1), lt: replacedKey(key, LATEST) });
-  const { values } = cursor.next(1);
-  cursor.close();
-  return values.length === 0 ? null : { key, value: readReplaced(values[0]!) };
+  constructor(
+    private readonly open: (range: KeyRange) => Cursor,
+    private readonly sequence: number,
+    range: KeyRange,
+  ) {
+    this.isReverse = range.reverse === true;
+    this.walk = new Walk(open, replacedRange(range));
+  }
+
+  get key(): Uint8Array {
+    return readReplacedKey(this.foundKey).key;
+  }
+
+  get value(): Uint8Array | null {
+    return readReplaced(this.foundValue);
+  }
+
+  compare(key: Uint8Array): number {
+    return compareReplaced(this.foundKey, key);
+  }
+
+  advance(): void {
+    this.isSettled = false;
+  }
+
+  close(): void {
+    this.walk.close();
+  }
+
+  settle(): boolean {
+    if (this.isSettled) return true;
+    while (this.walk.advance()) {
+      const { key } = this.walk;
+      const isNext = this.stored === null || !isSameReplaced(this.stored, key);
+      const isFound = isNext && this.give();
+      if (isNext && this.useless > 0) this.uselessMax = Math.min(2 * this.uselessMax, USELESS_MAX);
+      if (isNext) this.useless = 0;
+      this.stored = key;
+      this.work += this.look() ? STEP_WORK : 1;
+      if (isFound) return true;
+      if (this.work < READ_ENTRIES) continue;
+      this.work = 0;
+      return false;
+    }
+    if (!this.give()) this.isAtEnd = true;
+    this.isSettled = true;
+    return true;
+  }
+
+  /** Gives out what was found of a key whose entries are over. */
+  private give(): boolean {
+    if (this.nextKey === null) return false;
+    this.foundKey = this.nextKey;
+    this.foundValue = this.nextValue;
+    this.nextKey = null;
+    this.isSettled = true;
+    return true;
+  }
+
+  /** Looks at the entry that the walk came to. True: it has stepped over the rest of the key's. */
+  private look(): boolean {
+    const { isReverse, sequence, walk } = this;
+    const { key: stored } = walk;
+    // Backwards, the older commits come later.
+    const isFound = commitOfReplaced(stored) > sequence && (this.nextKey === null || isReverse);
+    if (isFound) [this.nextKey, this.nextValue] = [stored, walk.value];
+    if ((isFound && !isReverse) || ++this.useless < this.uselessMax) return false;
+    this.useless = 0;
+    this.uselessMax = Math.max(USELESS_MIN, this.uselessMax >> 1);
+    const { key } = readReplacedKey(stored);
+    if (isReverse && isFound) this.findOldest(key);
+    walk.stepTo(replacedKey(key, isReverse ? 0 : this.nextKey === null ? sequence + 1 : LATEST));
+    return true;
+  }
+
+  private findOldest(key: Uint8Array): void {
+    const range = { gte: replacedKey(key, this.sequence + 1), lt: replacedKey(key, LATEST) };
+    const cursor = this.open(range);
+    const { keys, values } = cursor.next(1);
+    cursor.close();
+    if (keys.length > 0) [this.nextKey, this.nextValue] = [keys[0]!, values[0]!];
+  }
 }
 
 /** `own` and `hidden` are the branch's; `origin` is the origin's range as of the fork. All go in the same direction. */
@@ -226,7 +305,7 @@ export class LayeredCursor implements Cursor {
   constructor(
     private readonly base: Cursor,
     private readonly all: readonly Cursor[],
-    private overlays: readonly CorrectionSteps[],
+    private overlays: readonly Overlay[],
     range: KeyRange,
     private readonly tenant: number | null,
   ) {
@@ -252,17 +331,19 @@ export class LayeredCursor implements Cursor {
       const overlay = this.nextOverlay();
       const key = this.buffer.keys[this.position];
       if (overlay === null && key === undefined) break;
-      const order = overlay === null ? 1 : key === undefined ? -1 : this.compare(overlay.key, key);
+      const order = overlay === null ? 1 : key === undefined ? -1 : this.order(overlay, key);
       if (order > 0) {
         if (this.giveUpTo(overlay, max)) continue;
       } else {
+        const { value } = overlay!;
+        const corrected = order === 0 && this.tenant === null ? key! : overlay!.key;
         if (order === 0) this.position++;
         this.replaced++;
-        this.bound = overlay!.key;
-        this.advance(overlay!.key);
-        if (overlay!.value !== null) {
-          keys.push(overlay!.key);
-          values.push(overlay!.value);
+        this.bound = corrected;
+        this.advance(overlay!, corrected);
+        if (value !== null) {
+          keys.push(corrected);
+          values.push(value);
           continue;
         }
       }
@@ -283,7 +364,7 @@ export class LayeredCursor implements Cursor {
   /** Nothing is left but the base. */
   private get isPlain(): boolean {
     if (this.tenant !== null || this.found.keys.length > 0 || this.position < this.buffer.keys.length) return false;
-    return this.overlays.every((overlay) => overlay.settle() && overlay.next === null);
+    return this.overlays.every((overlay) => overlay.settle() && overlay.isAtEnd);
   }
 
   /** The base and all overlays know their next entries. False: not yet. */
@@ -307,15 +388,15 @@ export class LayeredCursor implements Cursor {
     if (key === null) return null;
     const own = this.tenant === null ? key : ofTenant(key, this.tenant);
     const overlay = this.nextOverlay();
-    return overlay !== null && this.compare(overlay.key, own) < 0 ? overlay.key : own;
+    return overlay !== null && this.order(overlay, own) < 0 ? overlay.key : own;
   }
 
   /** Gives the base's next entries, up to the correction. False: it came to one that is not the tenant's. */
-  private giveUpTo(overlay: Correction | null, max: number): boolean {
+  private giveUpTo(overlay: Overlay | null, max: number): boolean {
     const { keys, values } = this.found;
     const { buffer, tenant } = this;
     const { length } = buffer.keys;
-    const isAll = overlay === null || this.compare(overlay.key, buffer.keys[length - 1]!) > 0;
+    const isAll = overlay === null || this.order(overlay, buffer.keys[length - 1]!) > 0;
     do {
       const key = buffer.keys[this.position]!;
       const value = buffer.values[this.position++]!;
@@ -325,33 +406,30 @@ export class LayeredCursor implements Cursor {
     } while (
       keys.length < max &&
       this.position < length &&
-      (isAll || this.compare(overlay.key, buffer.keys[this.position]!) > 0)
+      (isAll || this.order(overlay, buffer.keys[this.position]!) > 0)
     );
     return true;
   }
 
-  /** The correction that comes next; of two for one key, the earlier overlay's. */
-  private nextOverlay(): Correction | null {
-    let first: Correction | null = null;
-    for (const { next } of this.overlays) {
-      if (next !== null && (first === null || this.compare(next.key, first.key) < 0)) first = next;
+  /** Whose correction comes next; of two for one key, the earlier overlay's. */
+  private nextOverlay(): Overlay | null {
+    let first: Overlay | null = null;
+    for (const overlay of this.overlays) {
+      if (!overlay.isAtEnd && (first === null || this.order(first, overlay.key) > 0)) first = overlay;
     }
     return first;
   }
 
-  /** Moves all overlays past a key. */
-  private advance(key: Uint8Array): void {
+  /** Moves all overlays past a key, which one of them has. */
+  private advance(first: Overlay, key: Uint8Array): void {
     for (const overlay of this.overlays) {
-      if (overlay.next !== null && this.compare(overlay.next.key, key) === 0) overlay.advance();
+      if (overlay === first || (!overlay.isAtEnd && overlay.compare(key) === 0)) overlay.advance();
     }
   }
 
-  /** All keys are of one tenant, or its origin. */
-  private compare(a: Uint8Array, b: Uint8Array): number {
-    const length = Math.min(a.length, b.length);
-    let at = TENANT_BYTES;
-    while (at < length && a[at] === b[at]) at++;
-    const order = at < length ? a[at]! - b[at]! : a.length - b.length;
+  /** Where the overlay's key is beside that one: below 0 if it comes first. */
+  private order(overlay: Overlay, key: Uint8Array): number {
+    const order = overlay.compare(key);
     return this.isReverse ? -order : order;
   }
 
@@ -362,6 +440,14 @@ export class LayeredCursor implements Cursor {
     this.buffer = { keys: [], values: [] };
     this.position = 0;
   }
+}
+
+/** All keys are of one tenant, or its origin. */
+function compareRests(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.length, b.length);
+  let at = TENANT_BYTES;
+  while (at < length && a[at] === b[at]) at++;
+  return at < length ? a[at]! - b[at]! : a.length - b.length;
 }
 
 /** As stored under `replacedKey`: null says that there was no entry. */

@@ -102,6 +102,19 @@ export function isSameReplaced(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
+/** The order of the key of a key made by `replacedKey`, and another key, but for their tenants. */
+export function compareReplaced(made: Uint8Array, key: Uint8Array): number {
+  const end = keyEndOf(made);
+  let at = HEAD_BYTES;
+  for (let i = TENANT_BYTES; i < key.length; i++) {
+    if (at >= end) return -1;
+    const order = made[at]! - key[i]!;
+    if (order !== 0) return order;
+    at += made[at] === 0 ? 2 : 1;
+  }
+  return end - at;
+}
+
 const keyEndOf = (made: Uint8Array): number => made.length - SEQUENCE_BYTES - 2;
 
 /** The key whose tenant is in the head, and whose rest goes up to `end`. */

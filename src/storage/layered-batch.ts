@@ -5,7 +5,7 @@
 import type { BranchBytes, OwnBefore } from "./branch-bytes.js";
 import type { Branch, BranchList } from "./branch-list.js";
 import { replacedValue } from "./history-cursors.js";
-import { hiddenKey, isRecordKey, replacedKey, sequenceValue, stampKey } from "./history-keys.js";
+import { hiddenKey, isRecordKey, layerRecordOf, replacedKey, sequenceValue, stampKey } from "./history-keys.js";
 import { APPLIED_SEQUENCE_KEY, isOfPast, isOwnOnly, tenantOfKey } from "./keys.js";
 import { type CommitStamp, type Operation, without } from "./operation.js";
 import { keyText } from "./ordered-map.js";
@@ -22,8 +22,8 @@ export interface LayeredHost {
   get(key: Uint8Array): Uint8Array | undefined;
   /** The entries of keys of a tenant whose past is kept. */
   valuesOf(tenant: number, keys: readonly Uint8Array[]): readonly (Uint8Array | undefined)[];
-  /** The commit replaces the entry. */
-  replaces(key: Uint8Array, sequence: number): void;
+  /** The commit writes the key, of a branch or of a tenant whose past is kept. Undefined: it is not known which one. */
+  writes(key: Uint8Array, tenant: number, commit: CommitStamp | undefined): void;
   /** The commit replaces entries of the tenant. */
   replacesOf(tenant: number, sequence: number): void;
   /** Takes note of a record: what the engine has to keep for it, and prefixes of all that it has cleared. */
@@ -57,6 +57,8 @@ class LayeredBatch {
   private readonly own: OwnBefore;
   private readonly found: readonly (Uint8Array | undefined | null)[];
   private readonly known: readonly (Uint8Array | undefined)[] | null;
+  /** Whose operations there were. */
+  private readonly turned = new Set<number>();
   /** Whose operation the last one was. */
   private tenant = -1;
   private isKept = false;
@@ -82,6 +84,7 @@ class LayeredBatch {
   add(operation: Operation, i: number): void {
     const { key, commit } = operation;
     if (tenantOfKey(key) !== this.tenant) this.turnTo(tenantOfKey(key));
+    if (this.isKept || this.branch !== undefined) this.host.writes(key, this.tenant, commit);
     if (this.isKept && commit !== undefined && isOfPast(key)) this.keepPast(operation, commit, i);
     if (this.branch !== undefined && !this.isPlain) this.addToBranch(operation);
     else this.made.push(operation);
@@ -101,6 +104,7 @@ class LayeredBatch {
   private turnTo(tenant: number): void {
     const { branches } = this.host;
     this.tenant = tenant;
+    this.turned.add(tenant);
     this.isKept = this.host.keepsPastOf(tenant);
     this.isFree = branches.free(tenant) !== undefined;
     this.branch = this.isFree ? undefined : branches.get(tenant);
@@ -113,7 +117,6 @@ class LayeredBatch {
     const last = this.seen?.get(text ?? keyText(key));
     // A commit may have a key twice; what it replaced is what was there before the first time.
     if (last?.commit?.sequence === commit.sequence) return;
-    host.replaces(key, commit.sequence);
     if (this.known?.[i] === undefined) {
       const there = this.found[i] === null ? host.get(key) : this.found[i];
       const before = replacedValue(last === undefined ? there : (last.value ?? undefined));
@@ -143,6 +146,9 @@ class LayeredBatch {
 
   private noteRecord(operation: Operation): void {
     const { kept, cleared } = this.host.noteRecord(operation);
+    // What has been written before it was a branch is not known.
+    const tenant = layerRecordOf(operation.key)?.tenant;
+    if (tenant !== undefined && this.turned.has(tenant)) this.host.writes(operation.key, tenant, undefined);
     // A batch may be thousands of records: only those that clear something cost a look at all that is before them.
     if (cleared.length > 0) [this.past, this.made] = [without(this.past, cleared), [...without(this.made, cleared)]];
     this.made.push(...kept);

@@ -43,7 +43,8 @@ import {
   stampValue,
 } from "./history-keys.js";
 import { CommitStamps } from "./history-stamps.js";
-import { APPLIED_SEQUENCE_KEY, isOwnOnly, prefixRange, tenantOfKey } from "./keys.js";
+import { KeyCommits } from "./key-commits.js";
+import { APPLIED_SEQUENCE_KEY, isOwnOnly, prefixRange, tenantOfKey, tenantPrefix } from "./keys.js";
 import { LastWritten } from "./last-written.js";
 import { LatelyRead } from "./lately-read.js";
 import { keysAscend, type LayeredHost, layeredBatch } from "./layered-batch.js";
@@ -51,7 +52,6 @@ import { mergesValue, readMerges, withMerge } from "./merge-points.js";
 import { type CommitStamp, commitsOf, type Operation } from "./operation.js";
 import type { WrittenPart } from "./packed-operations.js";
 import { firstOf, ReplacedEntries, type WrittenKeys } from "./replaced-entries.js";
-import { ReplacedFilter } from "./replaced-filter.js";
 import { LoadPart } from "./sorted-run.js";
 import { type Cursor, EMPTY_CURSOR, type KeyRange } from "./store.js";
 
@@ -71,7 +71,9 @@ export class LayeredEngine implements Engine, LayeredHost {
   private readonly last = new LastWritten();
   readonly bytes: BranchBytes;
   readonly replaced: ReplacedEntries;
-  private written = new ReplacedFilter(Number.POSITIVE_INFINITY);
+  private written = new KeyCommits(Number.POSITIVE_INFINITY);
+  /** Branches that had nothing of their own after that commit; those of which it is known. */
+  private readonly emptyAfter = new Map<number, number>();
   private readonly origins: BranchOrigins;
   /** Keeps chains of branches short. */
   readonly flat: FlatBranches;
@@ -103,7 +105,7 @@ export class LayeredEngine implements Engine, LayeredHost {
   /** The log has been replayed up to that commit: from now on each commit comes once. */
   recovered(sequence: number): void {
     this.isRecovering = false;
-    this.written = new ReplacedFilter(sequence);
+    this.written = new KeyCommits(sequence);
   }
 
   /** It has to be told of which commit each operation is, of all of them. */
@@ -147,31 +149,42 @@ export class LayeredEngine implements Engine, LayeredHost {
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    const own = this.engine.get(key);
     const tenant = tenantOfKey(key);
+    const branch = this.branches.isEmpty ? undefined : this.branches.through(tenant);
+    if (branch !== undefined && this.isUnwritten(key, tenant)) return this.origins.get(key, tenant, branch);
+    const own = this.engine.get(key);
     // A statement reads what it replaces.
     if (own !== undefined && this.kept.has(tenant)) this.last.found(key, own);
-    if (own !== undefined || this.branches.isEmpty) return own;
-    const branch = this.branches.through(tenant);
-    if (branch === undefined || isOwnOnly(key)) return undefined;
+    if (own !== undefined || branch === undefined || isOwnOnly(key)) return own;
     const isHidden = this.bytes.mayHide(tenant) && this.engine.get(hiddenKey(key)) !== undefined;
     return isHidden ? undefined : this.origins.get(key, tenant, branch);
   }
 
+  /** The branch is known to have nothing of its own under the key, neither an entry nor a marker of a deletion. */
+  private isUnwritten(key: Uint8Array, tenant: number): boolean {
+    const after = this.emptyAfter.get(tenant);
+    return after !== undefined && !isOwnOnly(key) && this.written.firstAfter(key, after) === null;
+  }
+
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
-    const values = this.engine.getMany(keys);
-    if (this.branches.isEmpty) return values;
-    const missing = new Map<number, number[]>();
+    if (this.branches.isEmpty) return this.engine.getMany(keys);
+    const own: number[] = [];
+    const read = new Map<number, { readonly unwritten: number[]; readonly others: number[] }>();
     for (let i = 0; i < keys.length; i++) {
       const tenant = tenantOfKey(keys[i]!);
-      if (values[i] !== undefined || this.branches.through(tenant) === undefined || isOwnOnly(keys[i]!)) continue;
-      const places = missing.get(tenant);
-      if (places === undefined) missing.set(tenant, [i]);
-      else places.push(i);
+      const isThrough = this.branches.through(tenant) !== undefined && !isOwnOnly(keys[i]!);
+      const isUnwritten = isThrough && this.isUnwritten(keys[i]!, tenant);
+      if (!isUnwritten) own.push(i);
+      if (!isThrough) continue;
+      const of = read.get(tenant) ?? { unwritten: [], others: [] };
+      read.set(tenant, of);
+      (isUnwritten ? of.unwritten : of.others).push(i);
     }
-    for (const [tenant, places] of missing) {
-      const hidden = this.bytes.mayHide(tenant) ? this.engine.getMany(places.map((i) => hiddenKey(keys[i]!))) : [];
-      const shown = places.filter((_, j) => hidden[j] === undefined);
+    const values = own.length === keys.length ? this.engine.getMany(keys) : this.getThese(keys, own);
+    for (const [tenant, { unwritten, others }] of read) {
+      const missing = others.filter((i) => values[i] === undefined);
+      const markers = this.bytes.mayHide(tenant) ? this.engine.getMany(missing.map((i) => hiddenKey(keys[i]!))) : [];
+      const shown = [...unwritten, ...missing.filter((_, j) => markers[j] === undefined)];
       if (shown.length === 0) continue;
       const some = shown.map((i) => keys[i]!);
       for (const [j, value] of this.origins.getMany(some, tenant, this.branches.get(tenant)!).entries())
@@ -180,23 +193,30 @@ export class LayeredEngine implements Engine, LayeredHost {
     return values;
   }
 
+  /** The engine's values of keys at some places. */
+  private getThese(keys: readonly Uint8Array[], places: readonly number[]): (Uint8Array | undefined)[] {
+    const values = new Array<Uint8Array | undefined>(keys.length);
+    if (places.length === 0) return values;
+    for (const [j, value] of this.engine.getMany(places.map((i) => keys[i]!)).entries()) values[places[j]!] = value;
+    return values;
+  }
+
   getAsOf(key: Uint8Array, sequence: number): Uint8Array | undefined {
-    if (this.isUnchangedSince(tenantOfKey(key), sequence) || !this.written.mayHave(key, sequence)) return this.get(key);
-    const replaced = this.replaced.firstAfter(key, sequence);
+    if (this.isUnchangedSince(tenantOfKey(key), sequence)) return this.get(key);
+    const commit = this.written.firstAfter(key, sequence);
+    const replaced = commit === null ? undefined : this.replaced.firstAfter(key, sequence, commit);
     return replaced === undefined ? this.get(key) : (replaced ?? undefined);
   }
 
   /** Keys of one tenant. */
   getManyAsOf(keys: readonly Uint8Array[], sequence: number): (Uint8Array | undefined)[] {
-    const values = this.getMany(keys);
-    if (this.isUnchangedSince(tenantOfKey(keys[0]!), sequence)) return values;
-    const places: number[] = [];
-    for (let i = 0; i < keys.length; i++) if (this.written.mayHave(keys[i]!, sequence)) places.push(i);
-    if (places.length === 0) return values;
-    const some = places.map((i) => keys[i]!);
-    for (const [j, before] of this.replaced.firstOfMany(some, sequence).entries()) {
-      if (before !== undefined) values[places[j]!] = before ?? undefined;
-    }
+    if (this.isUnchangedSince(tenantOfKey(keys[0]!), sequence)) return this.getMany(keys);
+    const replaced = this.replaced.firstOfMany(keys, sequence, (key) => this.written.firstAfter(key, sequence));
+    const rest: number[] = [];
+    for (let i = 0; i < keys.length; i++) if (replaced[i] === undefined) rest.push(i);
+    const now = rest.length === 0 ? [] : this.getMany(rest.map((i) => keys[i]!));
+    const values = replaced.map((value) => value ?? undefined);
+    for (const [j, i] of rest.entries()) values[i] = now[j];
     return values;
   }
 
@@ -248,8 +268,9 @@ export class LayeredEngine implements Engine, LayeredHost {
     return this.kept.has(tenant);
   }
 
-  replaces(key: Uint8Array, sequence: number): void {
-    this.written.note(key, sequence);
+  writes(key: Uint8Array, tenant: number, commit: CommitStamp | undefined): void {
+    if (commit === undefined) this.emptyAfter.delete(tenant);
+    else this.written.note(key, commit.sequence);
   }
 
   replacesOf(tenant: number, sequence: number): void {
@@ -288,6 +309,7 @@ export class LayeredEngine implements Engine, LayeredHost {
     if (value === null) {
       this.branches.delete(tenant);
       this.origins.forget(tenant);
+      this.emptyAfter.delete(tenant);
       for (const prefix of [hiddenPrefix(tenant), flatPrefix(tenant)]) this.clearAll(prefix);
       const keys = [sinceKey(tenant, "branch"), mergesKey(tenant), flatRecordKey(tenant)];
       const own = keys.map((gone) => ({ key: gone, value: null }));
@@ -304,6 +326,8 @@ export class LayeredEngine implements Engine, LayeredHost {
     const known = this.engine.get(sinceKey(tenant, "branch"));
     const start = record.start ?? (known === undefined ? commit! : readStamp(known));
     this.bytes.learn(tenant, known === undefined);
+    if (known === undefined && commit !== undefined && this.hasNothing(tenant))
+      this.emptyAfter.set(tenant, commit.sequence - 1);
     const { name, expiresAtMs, quotaBytes = null, isRestoring, access = {} } = record;
     const there = this.branches.get(tenant);
     const before = there?.merges ?? readMerges(this.engine.get(mergesKey(tenant)));
@@ -318,6 +342,10 @@ export class LayeredEngine implements Engine, LayeredHost {
     }
     const made = [{ key: sinceKey(tenant, "branch"), value: stampValue(start) }];
     return merges === before ? made : [...made, { key: mergesKey(tenant), value: mergesValue(merges) }];
+  }
+
+  private hasNothing(tenant: number): boolean {
+    return firstOf(this.engine, { ...prefixRange(tenantPrefix(tenant)), only: "keys" }, 1).keys.length === 0;
   }
 
   private keepWhatIsNeeded(tenant: number, commit: CommitStamp | undefined): Operation[] {

@@ -27,8 +27,10 @@ export class ReplacedEntries {
     return this.entriesOf(key, 0, "keys").keys.length > 0;
   }
 
-  /** What the first commit after that one replaced. */
-  firstAfter(key: Uint8Array, sequence: number): Replaced {
+  /** What the first commit after that one replaced. `commit`: it may be this one. */
+  firstAfter(key: Uint8Array, sequence: number, commit?: number): Replaced {
+    const stored = commit === undefined ? undefined : this.engine.get(replacedKey(key, commit));
+    if (stored !== undefined) return readReplaced(stored);
     const { values } = this.entriesOf(key, sequence + 1);
     return values.length === 0 ? undefined : readReplaced(values[0]!);
   }
@@ -38,8 +40,33 @@ export class ReplacedEntries {
     return firstOf(this.engine, only === undefined ? range : { ...range, only }, 1);
   }
 
-  /** The same for many keys by one cursor, which most often finds few. */
-  firstOfMany(keys: readonly Uint8Array[], sequence: number): Replaced[] {
+  /** The same for many keys. `commitOf`: which commit it may be; null: there is none; undefined: any. */
+  firstOfMany(
+    keys: readonly Uint8Array[],
+    sequence: number,
+    commitOf: (key: Uint8Array) => number | null | undefined,
+  ): Replaced[] {
+    const found = new Array<Replaced>(keys.length);
+    const [known, unknown, places]: [Uint8Array[], number[], number[]] = [[], [], []];
+    for (let i = 0; i < keys.length; i++) {
+      const commit = commitOf(keys[i]!);
+      if (commit === undefined) unknown.push(i);
+      else if (commit !== null && places.push(i) > 0) known.push(replacedKey(keys[i]!, commit));
+    }
+    if (known.length > 0) {
+      for (const [j, stored] of this.engine.getMany(known).entries()) {
+        if (stored === undefined) unknown.push(places[j]!);
+        else found[places[j]!] = readReplaced(stored);
+      }
+    }
+    if (unknown.length === 0) return found;
+    const some = unknown.map((i) => keys[i]!);
+    for (const [j, replaced] of this.byCursor(some, sequence).entries()) found[unknown[j]!] = replaced;
+    return found;
+  }
+
+  /** By one cursor, which most often finds few. */
+  private byCursor(keys: readonly Uint8Array[], sequence: number): Replaced[] {
     const replaced = new Map<string, Uint8Array | null>();
     const inOrder = keys.length === 1 ? keys : [...keys].sort(Buffer.compare);
     const max = KEYS_AT_ONCE + 2 * keys.length;
