@@ -5,6 +5,8 @@
 
 const CONSONANTS = /^[b-df-hj-np-tv-z]{3,6}$/;
 const BEGINNING = /^[a-z]{2,4}[b-df-hj-np-tv-z]$/;
+/** `stu` for student; longer ones that end so are mostly words. */
+const VOWEL_ENDING = /^[b-df-hj-np-tv-z]{2}[aiou]$|^[b-df-hj-np-tv-z][aiou]{2}$/;
 /** So many letters more than its beginning a word has at least. */
 const CUT_MIN = 3;
 const BY_CONSONANTS = 0.9;
@@ -18,7 +20,7 @@ const WORDS: ReadonlySet<string> = new Set(
     "mat men met mill mort nap near net new not off out own pan par part pass past pen per pet pin plan plant plat port post " +
     "pot press prop pub rain ran rat read real red rest ring road roll room run sand sat seat sell sent set ship shop short sin " +
     "sit song star start stat step stock stop sun sum tax team term test text than that tick tour town track train trip war " +
-    "ward warn wash wat web week west wild will win wind with word work yard"
+    "ward warn wash wat web week west wild will win wind with word work yard pro spa tea two via who zoo"
   ).split(" "),
 );
 
@@ -28,7 +30,8 @@ export function abbreviationScore(short: string, word: string): number {
   for (const form of singularsOf(word)) {
     if (CONSONANTS.test(short) && isSkeleton(short, form)) return BY_CONSONANTS;
     const isCut = form.startsWith(short) && form.length >= short.length + CUT_MIN;
-    if (isCut && BEGINNING.test(short) && !WORDS.has(short)) return BY_BEGINNING;
+    const isBeginning = BEGINNING.test(short) || VOWEL_ENDING.test(short);
+    if (isCut && isBeginning && !WORDS.has(short)) return BY_BEGINNING;
   }
   return 0;
 }

@@ -28,6 +28,8 @@ export const TECHNICAL: ReadonlySet<string> = new Set([
 ]);
 /** Usual endings of such names. */
 const TECHNICAL_ENDINGS: ReadonlySet<string> = new Set(["lk", "lkp", "lookup", "lu", "mst", "ref", "tbl"]);
+/** What ends the names of tables and says little: rows of `alarm_event` are alarms, where nothing else is called so. */
+const GENERAL_ENDINGS = /^(?:event|record|entry|entrie|log|list|data|info|detail|history|hist|master)s?$/;
 /** The share of names that must have a prefix; a prefix of fewer names is part of their meaning. */
 const SHARE_MIN = 0.6;
 const COUNT_MIN = 3;
@@ -62,11 +64,24 @@ export function ownName(table: TableFacts, { name }: ColumnFacts): string {
 function wordsOfSchema({ tables }: SchemaFacts): ReadonlyMap<TableFacts | ColumnFacts, NameWords> {
   const words = new Map<TableFacts | ColumnFacts, NameWords>();
   withoutPrefix(tables, () => false, words);
+  withoutGeneralEndings(tables, words);
   for (const table of tables) {
     const own = words.get(table)!.bare.map(stemOf);
     withoutPrefix(table.columns, (prefix) => own.length === 1 && own[0] === stemOf(prefix), words);
   }
   return words;
+}
+
+function withoutGeneralEndings(tables: readonly TableFacts[], words: Map<TableFacts | ColumnFacts, NameWords>): void {
+  const named = tables.map((table) => ({ table, words: words.get(table)! }));
+  const shorter = named.filter(({ words: { bare } }) => bare.length === 2 && GENERAL_ENDINGS.test(bare[1]!));
+  for (const { table, words: own } of shorter) {
+    const stem = stemOf(own.bare[0]!);
+    const isOther = named.some(
+      (other) => other.table !== table && other.words.bare.some((word) => stemOf(word) === stem),
+    );
+    if (!isOther) words.set(table, { all: own.all, bare: own.bare.slice(0, 1) });
+  }
 }
 
 /** `status_lkp` lists statuses. */

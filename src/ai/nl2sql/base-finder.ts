@@ -8,6 +8,9 @@ import { SURE } from "./superlative-reader.js";
 import type { ValueMention } from "./value-mentions.js";
 import { AGGREGATES } from "./vocabulary.js";
 
+/** The score of what is written short. */
+const SHORT = 0.84;
+
 export class BaseFinder {
   constructor(
     private readonly question: Question,
@@ -100,7 +103,10 @@ export class BaseFinder {
       if (near !== undefined) return this.take(near);
     }
     const qualified = (mention: TableMention) => this.values.some(({ to }) => to === mention.from);
-    const sure = free.filter(({ score }) => score >= SURE);
+    // What the question begins with may be written short: `stu` for students.
+    const isHead = ({ from, score }: TableMention) =>
+      score >= SHORT && this.question.tokens.slice(0, from).every(({ isStop }) => isStop);
+    const sure = free.filter((mention) => mention.score >= SURE || isHead(mention));
     const subject = sure.find((mention) => !qualified(mention)) ?? sure[0];
     // "What is the average fee per specialty": the measure's table, unless the subject is nearer.
     const near = subject ?? free[0];

@@ -231,16 +231,16 @@ export class ColumnFinder {
   /** The only number of the rows that means the same as one of the words. */
   ownByMeaning(words: readonly string[]): ColumnRef | null {
     const refs = this.base!.columns.map((column) => ({ table: this.base!, column })).filter(isNumber);
-    const fits = refs.filter(({ column }) =>
-      words.some((word) =>
-        nameWords(this.schema, column).bare.some(
-          (part) => wordScore({ lower: word, stem: stemOf(word) }, part) >= MEANING,
-        ),
-      ),
-    );
+    const fits = refs.filter((ref) => this.means(ref, words));
     if (fits.length !== 1) return null;
     this.certainty = Math.min(this.certainty, MEANING + 0.3);
     return fits[0]!;
+  }
+
+  /** Whether the column is called so by a synonym, or better. */
+  means(ref: ColumnRef | null, words: readonly string[]): boolean {
+    const parts = ref === null ? [] : nameWords(this.schema, ref.column).bare;
+    return words.some((lower) => parts.some((part) => wordScore({ lower, stem: stemOf(lower) }, part) >= MEANING));
   }
 
   /** What ages are told by: a number of years, or a date of birth. */

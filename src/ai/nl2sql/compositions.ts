@@ -4,6 +4,7 @@
  * which answers the simpler ones; stateless.
  */
 import { type Answer, COMPOSED_MAX, type ComposedAnswer, type SimpleAnswer } from "./composed-answer.js";
+import { derivedAnswer } from "./derived-answers.js";
 import { groupAnswer } from "./group-questions.js";
 import { moreInTotal, spent } from "./money-questions.js";
 import type { QueryShape } from "./query-shape.js";
@@ -26,6 +27,7 @@ export async function composedAnswer(
     (await butNot(text, answer)) ??
     (await running(text, answer)) ??
     (await groupAnswer(text, schema, answer)) ??
+    (await derivedAnswer(text, answer)) ??
     (await moreInTotal(text, schema, answer)) ??
     (await spent(text, schema, answer))
   );

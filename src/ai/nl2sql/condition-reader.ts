@@ -368,9 +368,9 @@ export class ConditionReader {
     }
   }
 
-  private absent(at: number, from: number): void {
+  private absent(at: number, first: number): void {
     const { question } = this;
-    let next = from;
+    let next = first;
     while (question.says(next, "a|an|any|the|known|registered")) next++;
     if (this.withoutRole(at, next)) return;
     const named = namedAt(this.names, next);
@@ -384,7 +384,10 @@ export class ConditionReader {
       if (named.mention.table === this.columns.base) return;
       // "Who bought no ticket": what is done says no more than the thing.
       const isDone = isVerb(question.lower(at - 1)) && question.says(at - 2, "who|that|which|have|has|had");
-      question.use(isDone && namedAt(this.names, at - 1) === null ? at - 1 : at, this.behindDeed(named.mention));
+      const done = isDone ? namedAt(this.names, at - 1) : null;
+      const isOfIt = done?.kind === "column" && done.mention.candidates[0]!.ref.table === named.mention.table;
+      const from = isDone && (done === null || isOfIt) ? at - 1 : at;
+      question.use(from, this.behindDeed(named.mention));
       this.absences.set(at, named.mention.table);
       this.related.push({ table: named.mention.table, exists: false });
       return;

@@ -10,7 +10,10 @@ import type { TableFacts } from "./schema-facts.js";
 export function doneVerbs(question: Question, names: NameMentions, columns: ColumnFinder, filters: Filter[]): void {
   if (question.says(0, "when")) return;
   for (const mention of names.columns) {
-    if (question.isUsed(mention.from) || !isVerb(question.lower(mention.from))) continue;
+    if (question.isUsed(mention.from)) continue;
+    // "That are not behoben": what stands behind "are not" is done, in whatever language.
+    const isDenied = question.says(mention.from - 2, "is|are|was|were", "not") && mention.candidates[0]!.score >= 0.95;
+    if (!isVerb(question.lower(mention.from)) && !isDenied) continue;
     const ref = columns.resolve(mention, (each) => each.table === columns.base);
     const fit = mention.candidates.find((each) => each.ref.column === ref?.column)?.score ?? 0;
     if (ref === null && undoneOfMany(question, names, columns, filters, mention)) continue;

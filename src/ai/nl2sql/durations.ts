@@ -15,6 +15,9 @@ const BEGINNINGS = stems(
 const ENDS = stems(
   "ended end finished finish closed completed resolved discharged returned checkout arrived arrival repaired",
 );
+/** Where no column is called so: what is asked for, and what has come of it. */
+const REQUESTS = stems("ordered placed requested issued raised filed submitted gemeldet");
+const OUTCOMES = stems("shipped delivered cleared behoben");
 /** Columns that hold it, those that are called by a unit alone, and what else may be long. */
 const HELD = stems("duration length runtime");
 const HELD_BY_UNIT = stems("minutes hours seconds days nights");
@@ -51,8 +54,12 @@ function durationOf({ columns, sqlName }: TableFacts, unit: string | null, isOfT
   const isOfUnit = ({ name }: ColumnFacts) => wordsOfName(name).every((word) => HELD_BY_UNIT.has(stemOf(word)));
   if (numbers.some((each) => says(each, HELD) || isOfUnit(each) || (!isOfTime && says(each, EXTENTS)))) return null;
   const times = columns.filter(({ kind }) => kind === "date" || kind === "timestamp");
-  const [start, otherStart] = times.filter((each) => says(each, BEGINNINGS));
-  const [end, otherEnd] = times.filter((each) => says(each, ENDS));
+  const either = (words: ReadonlySet<string>, others: ReadonlySet<string>) => {
+    const found = times.filter((each) => says(each, words));
+    return found.length > 0 ? found : times.filter((each) => says(each, others));
+  };
+  const [start, otherStart] = either(BEGINNINGS, REQUESTS);
+  const [end, otherEnd] = either(ENDS, OUTCOMES);
   if (start === undefined || end === undefined || otherStart !== undefined || otherEnd !== undefined) return null;
   if (start === end || start.kind !== end.kind) return null;
   const of = ({ name, kind, isText }: ColumnFacts) =>

@@ -14,6 +14,7 @@ import { meantLinks } from "./link-roles.js";
 import { misreadWords } from "./misread-words.js";
 import { mendedQuestion } from "./misspellings.js";
 import { nameMentions } from "./name-mentions.js";
+import { inOtherWords } from "./other-wordings.js";
 import { plainerWords } from "./plainer-words.js";
 import type { QueryShape } from "./query-shape.js";
 import { Question } from "./question.js";
@@ -71,6 +72,8 @@ async function understoodBy(text: string, stored: SchemaFacts, lookUp: LookUp): 
     return { sql, confidence, isPhrase: false, isMended: false };
   } catch (error) {
     const isOpen = error instanceof DbError && error.details?.readings === undefined;
+    const other = isOpen ? await inOtherWords(text, facts, (simpler) => understood(simpler, facts, lookUp)) : null;
+    if (other !== null) return { ...other, isPhrase: true, isMended: false };
     const mended = isOpen ? mendedQuestion(text, facts) : null;
     if (mended === null) throw error;
     const { sql, confidence } = await matchWords(mended, facts, lookUp).catch(() => {

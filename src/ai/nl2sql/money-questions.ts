@@ -43,6 +43,17 @@ export async function spent(text: string, schema: SchemaFacts, answer: Answer): 
   return one === null ? null : { sql: one.sql, confidence: Math.min(COMPOSED_MAX, one.confidence) };
 }
 
+/** The only money that rows of buyers have, and that is paid; null: there is none, or several. */
+export function onlySpending(schema: SchemaFacts): ColumnFacts | null {
+  const buyers = schema.tables.filter((table) => BUYERS.some((word) => isCalled(schema, table, word)));
+  const [buyer, other] = buyers;
+  if (buyer === undefined || other !== undefined) return null;
+  const [sum, otherSum] = schema.tables.flatMap((table) =>
+    isMany(schema, buyer, table) ? moneyOf(schema, table) : [],
+  );
+  return sum === undefined || otherSum !== undefined ? null : sum;
+}
+
 function isCalled(schema: SchemaFacts, named: TableFacts | ColumnFacts, word: string): boolean {
   const lower = word.toLowerCase();
   return nameWords(schema, named).bare.some((part) => wordScore({ lower, stem: stemOf(lower) }, part) >= SURE);

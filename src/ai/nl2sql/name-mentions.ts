@@ -6,7 +6,7 @@ import { abbreviationScore } from "./abbreviated-words.js";
 import { type NameWords, nameWords, wordsOfName } from "./bare-names.js";
 import { isVerb, type Question, stemOf, type Token } from "./question.js";
 import type { ColumnRef, SchemaFacts, TableFacts } from "./schema-facts.js";
-import { ABBREVIATIONS, AGGREGATES, STOP_WORDS, SYNONYMS, UNITS } from "./vocabulary.js";
+import { ABBREVIATIONS, AGGREGATES, GERMAN_WORDS, STOP_WORDS, SYNONYMS, UNITS } from "./vocabulary.js";
 
 export interface TableMention {
   readonly table: TableFacts;
@@ -28,7 +28,12 @@ export interface NameMentions {
 }
 
 /** Parts of names that people leave out. */
-const OPTIONAL_PARTS: ReadonlySet<string> = new Set(["id", "at", "on", "of", "the", "no", "nr", "is", "has", ...UNITS]);
+const OPTIONAL_PARTS: ReadonlySet<string> = new Set([
+  ...["id", "at", "on", "of", "the", "no", "nr", "is", "has"],
+  // `temp_c`, `size_mb`.
+  ..."c f kw kwh mw kwp kpa hz rpm mbps kb mb gb ms l ml t lb lbs oz ft nm ha sqm m2 m3 gbp chf".split(" "),
+  ...UNITS,
+]);
 /** A match by a word of the same family, and by a synonym. */
 const FAMILY_SCORE = 0.7;
 const PLURAL_SCORE = 0.95;
@@ -69,7 +74,8 @@ export function wordScore(token: Pick<Token, "lower" | "stem">, word: string): n
   if (shared >= 5 && shared >= 0.6 * Math.max(token.stem.length, stem.length)) return FAMILY_SCORE;
   const groups = groupsByStem.get(stem);
   // "Tickets" are not when something was issued.
-  if (/[^s]s$/.test(token.lower) && !isVerb(token.lower) && word.endsWith("ed")) return 0;
+  const isDone = word.endsWith("ed") && !GERMAN_WORDS.has(word);
+  if (/[^s]s$/.test(token.lower) && !isVerb(token.lower) && isDone) return 0;
   // Who does it is another thing than what is done: a publisher is no day of publication.
   const own = isDoer(token) && !listed.has(token.lower) ? undefined : groupsByStem.get(token.stem);
   if (groups !== undefined && own !== undefined) for (const group of own) if (groups.has(group)) return SYNONYM_SCORE;
@@ -78,7 +84,9 @@ export function wordScore(token: Pick<Token, "lower" | "stem">, word: string): n
 
 /** Plurals of other languages: "kunden", "rechnungen". */
 function isPluralOf(plural: string, word: string): boolean {
-  return word.length >= 4 && plural.startsWith(word) && /^(?:e?n|e)$/.test(plural.slice(word.length));
+  if (word.length < 4 || !plural.startsWith(word)) return false;
+  const ending = plural.slice(word.length);
+  return /^(?:e?n|e)$/.test(ending) || (GERMAN_WORDS.has(word) && /^ern?$/.test(ending));
 }
 
 /** "admission" and "admitted". */
@@ -140,7 +148,7 @@ function tableAt(question: Question, from: number, schema: SchemaFacts): TableMe
     if (role > (best?.score ?? 0)) best = { table, from, to: from + 1, score: role };
     for (const length of new Set([all.length, bare.length, 1])) {
       const words = length === all.length ? all : bare;
-      const score = tableScore(question, from, length, words);
+      const score = tableScore(question, from, length, words, all);
       if (score >= SCORE_MIN && (best === null || score > best.score)) {
         best = { table, from, to: from + length, score };
       }
@@ -187,10 +195,20 @@ function writtenTogether(question: Question, from: number, words: readonly strin
   return null;
 }
 
-function tableScore(question: Question, from: number, length: number, words: readonly string[]): number {
+function tableScore(
+  question: Question,
+  from: number,
+  length: number,
+  words: readonly string[],
+  all: readonly string[],
+): number {
   const joined = question.at(from);
   if (joined === null || joined.isQuoted) return 0;
-  if (length === words.length) return consecutive(question, from, words);
+  if (length === words.length) {
+    const whole = consecutive(question, from, words);
+    // "Entries" of `cup_entry`, which "cups" are, too.
+    return whole > 0 || length > 1 ? whole : PART_SCORE * wordScore(joined, all.at(-1)!);
+  }
   // The last word of a compound is what the thing is.
   return PART_SCORE * wordScore(joined, words.at(-1)!);
 }

@@ -90,8 +90,12 @@ export function groupPhrases(question: Question, names: NameMentions, isValue: (
           next = whole + 1;
         }
       }
-      if (!question.says(next, "and|,")) break;
-      next++;
+      // "Per severity per month".
+      const isPer = question.says(next, "per") || question.says(next, "for|in|by", "each|every");
+      if (!isPer && !question.says(next, "and|,")) break;
+      const more = question.says(next, "per|and|,") ? next + 1 : next + 2;
+      if (isPer) question.use(next, more);
+      next = more;
     }
     if (groups.length === 0) continue;
     question.use(at, at + length);
@@ -231,9 +235,14 @@ function greatestFirst(question: Question): OrderPhrase | null {
   const most = /^(?:most|fewest)$/.test(question.lower(at))
     ? { descending: question.says(at, "most"), words: [] }
     : null;
-  const measure = most ?? adjectiveOf(question.lower(at), "est");
-  if (measure === null || question.isUsed(at) || question.says(at - 1, "the")) return null;
-  question.use(at, at + 2);
+  // "Most expensive first".
+  const plain = question.says(at - 1, "most|least") ? ADJECTIVES[question.lower(at)] : undefined;
+  const ofPlain =
+    plain === undefined || question.says(at - 1, "most") ? plain : { ...plain, descending: !plain.descending };
+  const measure = ofPlain ?? most ?? adjectiveOf(question.lower(at), "est");
+  const from = ofPlain === undefined ? at : at - 1;
+  if (measure === null || question.isUsed(from) || question.says(from - 1, "the")) return null;
+  question.use(from, at + 2);
   return { at, named: null, descending: measure.descending, measure };
 }
 

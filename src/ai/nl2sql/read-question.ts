@@ -356,7 +356,8 @@ export class QuestionReader {
     const measured = only !== undefined && "ref" in only && only.ref !== null ? only.ref : null;
     const own = words.length === 0 ? null : this.columns.columnByWords(words, isNumber);
     if (this.aggregates.length > 0) {
-      const isMeant = words.length === 0 ? time === undefined : own !== null && own.column === measured?.column;
+      const isCalled = own !== null && own.column === measured?.column;
+      const isMeant = words.length === 0 ? time === undefined : isCalled || this.columns.means(measured, words);
       if (other === undefined && isMeant) this.order = { ref: null, descending };
       else this.columns.unuse(at);
     } else if (this.conditions.isGrouped && words.length === 0 && time === undefined)
@@ -490,6 +491,9 @@ export class QuestionReader {
     const owner = this.names.tables.find(({ from }) => from > to && from <= to + 2);
     if (owner?.table === this.columns.base && this.question.says(to, "of")) return [];
     this.question.use(mention!.from, mention!.to);
+    // Rows that have none are of none.
+    if (this.ranking !== null && ref.column.nullable)
+      this.conditions.filters.push({ ref, sql: (column) => `${column} IS NOT NULL` });
     return [{ kind: "column", ref }];
   }
 }

@@ -5,7 +5,7 @@
 import { nameWords } from "./bare-names.js";
 import type { ColumnFinder } from "./column-finder.js";
 import { type NameMentions, wordScore } from "./name-mentions.js";
-import { type Question, stemOf } from "./question.js";
+import { isVerb, type Question, stemOf } from "./question.js";
 import { endOf, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 import type { ValueMention } from "./value-mentions.js";
 
@@ -21,10 +21,16 @@ const VERBS = new Set(
     .split(" ")
     .map(stemOf),
 );
+/** What it is said with is another thing than it, or no more so. */
+const CHANGES =
+  /^(?:excluding|lacking|missing|avoiding|needing|requiring|preceding|following|replacing|including|containing|starting|ending|beginning|excluded|moved|transferred|left|changed|rejected|cancelled|replaced|returned|refused|sold|bought|needed|lost)$/;
 /** By its stem. */
 export const relates = (stem: string) => VERBS.has(stem);
+const WHEN = "in|on|since|during|before|after|last|this|between";
 /** A synonym, or better. */
 const MEANING = 0.6;
+/** A word of the same family. */
+const FAMILY = 0.7;
 
 export function relatingVerbs(
   question: Question,
@@ -32,29 +38,103 @@ export function relatingVerbs(
   names: NameMentions,
   values: readonly ValueMention[],
   columns: ColumnFinder,
-  related: { table: TableFacts; exists: boolean }[],
+  related: Related,
 ): void {
-  const things = [
-    ...names.tables.map(({ from, to, table }) => ({ from, to, table })),
-    ...values.map(({ from, to, hits }) => ({ from, to, table: hits.length === 1 ? hits[0]!.ref.table : null })),
-  ];
-  question.tokens.forEach(({ stem, isQuoted }, at) => {
-    if (question.isUsed(at) || isQuoted || !relates(stem)) return;
-    const thing = thingOf(at);
-    if (thing === null || !isOnTheWay(at, thing)) return;
-    question.use(at);
-    columns.doubt();
-    const behind = things.find(({ from, table }) => from > at && from <= at + 2 && table === thing);
-    if (behind === undefined || question.isUsed(behind.from) || thing === columns.base) return;
-    question.use(behind.from, behind.to);
-    related.push({ table: thing, exists: true });
+  const reader = new RelatingVerbs(question, schema, names, values, columns);
+  question.tokens.forEach(({ isQuoted }, at) => {
+    if (!question.isUsed(at) && !isQuoted) reader.read(at, related);
   });
+}
+
+type Related = { table: TableFacts; exists: boolean }[];
+
+interface Thing {
+  readonly from: number;
+  readonly to: number;
+  /** Null: a value of one of several tables. */
+  readonly table: TableFacts | null;
+}
+
+class RelatingVerbs {
+  private readonly things: readonly Thing[];
+
+  constructor(
+    private readonly question: Question,
+    private readonly schema: SchemaFacts,
+    private readonly names: NameMentions,
+    private readonly values: readonly ValueMention[],
+    private readonly columns: ColumnFinder,
+  ) {
+    this.things = [
+      ...names.tables.map(({ from, to, table }) => ({ from, to, table })),
+      ...values.map(({ from, to, hits }) => ({ from, to, table: hits.length === 1 ? hits[0]!.ref.table : null })),
+    ];
+  }
+
+  read(at: number, related: Related): void {
+    const { question, columns } = this;
+    if (this.isBeforeValue(at)) this.use(at);
+    else if (this.isDeedOfRows(at)) {
+      this.use(at);
+      related.push({ table: this.tableAt(at)!, exists: true });
+    } else if (relates(question.at(at)!.stem)) {
+      const thing = this.thingOf(at);
+      if (thing === null || !this.isOnTheWay(at, thing)) return;
+      this.use(at);
+      const behind = this.things.find(({ from, table }) => from > at && from <= at + 2 && table === thing);
+      if (behind === undefined || question.isUsed(behind.from) || thing === columns.base) return;
+      question.use(behind.from, behind.to);
+      related.push({ table: thing, exists: true });
+    }
+  }
+
+  private use(at: number): void {
+    this.question.use(at);
+    this.columns.doubt();
+  }
+
+  /** "Clients who complained", where there are complaints: of such a row there is one. */
+  private isDeedOfRows(at: number): boolean {
+    const { question, columns } = this;
+    if (!isVerb(question.lower(at)) || !question.says(at - 1, "who|that|which")) return false;
+    const isEnd = at + 1 === question.tokens.length || question.says(at + 1, WHEN);
+    const table = this.tableAt(at);
+    return isEnd && table !== null && table !== columns.base && columns.isAllOf(table);
+  }
+
+  private tableAt(at: number): TableFacts | null {
+    const isIt = (each: NameMentions["tables"][number]) =>
+      each.from === at && each.to === at + 1 && each.score >= FAMILY;
+    return this.names.tables.find(isIt)?.table ?? null;
+  }
+
+  /** "Trips carrying fish", "courses taught in English", "lessons longer than 40 minutes taught by Vera". */
+  private isBeforeValue(at: number): boolean {
+    const { question, columns } = this;
+    const { base } = columns;
+    if (!isVerb(question.lower(at)) || CHANGES.test(question.lower(at))) return false;
+    let next = at + 1;
+    while (question.says(next, "a|an|the|by|in|with|of|on|at|for|as|to|from")) next++;
+    const hits = this.values.find(({ from }) => from === next)?.hits ?? [];
+    const [hit, other] = hits;
+    const behind = question.says(at - 1, "is|are|was|were|that|which|who") ? at - 2 : at - 1;
+    if (hit === undefined || !question.isUsed(behind)) return false;
+    if (hits.every(({ ref }) => ref.table === base)) {
+      const isOfOthers = this.names.tables.some(({ to, table }) => to === behind + 1 && table !== base);
+      return !isOfOthers && this.isOnTheWay(at, base!);
+    }
+    const isBy = question.says(at + 1, "by") && relates(question.at(at)!.stem) && other === undefined;
+    return isBy && columns.isOneOf(hit.ref.table) && this.isOnTheWay(at, hit.ref.table);
+  }
 
   /** What the row that is asked for belongs to by the verb; null: it has another place in the sentence. */
-  function thingOf(at: number): TableFacts | null {
+  private thingOf(at: number): TableFacts | null {
+    const { question, things } = this;
     const before = things.find(({ to }) => to === (question.says(at - 1, "was|were") ? at - 1 : at));
     let next = at + 1;
     while (question.says(next, "a|an|any|the|some|by|people|those|someone|somebody|who|from|in|living|live")) next++;
+    // "Who teach more than one course".
+    while (question.says(next, "more|less|fewer|at|least|most|than|over|exactly|only") || this.isNumber(next)) next++;
     const after = things.find(({ from }) => from === next);
     const isPassive = question.says(at + 1, "by");
     if (question.says(at - 1, "who|that|which") || (before !== undefined && isPassive)) return after?.table ?? null;
@@ -68,8 +148,14 @@ export function relatingVerbs(
     return after?.table ?? (next === question.tokens.length ? before.table : null);
   }
 
+  private isNumber(at: number): boolean {
+    const { question } = this;
+    return question.at(at)?.number != null && question.isUsed(at);
+  }
+
   /** What the verb names in the schema, if anything, must lie between the two. */
-  function isOnTheWay(at: number, thing: TableFacts): boolean {
+  private isOnTheWay(at: number, thing: TableFacts): boolean {
+    const { question, schema, columns } = this;
     const { base } = columns;
     const path = thing === base ? [] : pathBetween(schema, base!, thing, columns.named);
     if (path === null) return false;

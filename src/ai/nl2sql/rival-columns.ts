@@ -10,13 +10,14 @@ import type { ColumnFacts, ColumnRef, TableFacts } from "./schema-facts.js";
 const stems = (words: string) => new Set(words.split(" ").map(stemOf));
 /** When a thing comes into being, or is written down. */
 const BEGINNINGS = stems(
-  "created placed ordered booked registered recorded added logged entered inserted made signup joined hired opened",
+  "created placed ordered booked registered recorded added logged entered inserted made signup joined hired opened raised",
 );
 /** What comes later, if at all. */
 const LATER = stems(
   "end ended ending until due paid closed returned settled delivered expires expiry expired valid updated modified changed " +
     "departed finished completed resolved fixed cancelled deleted archived harvested removed shipped received approved " +
-    "checkout closes left retired last next review reviewed out to",
+    "checkout closes left retired last next review reviewed out to cleared acknowledged answered confirmed stopped " +
+    "behoben bezahlt geliefert gekuendigt storniert ende faellig",
 );
 
 export class RivalColumns {

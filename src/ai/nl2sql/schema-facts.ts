@@ -75,14 +75,15 @@ const NAMING = ["name", "full_name", "fullname", "title", "label"];
 /** The columns by which people tell rows of the table apart; the primary key when there is none. */
 export function namingColumns(table: TableFacts): readonly ColumnFacts[] {
   const texts = table.columns.filter(({ kind, isKey }) => kind === "text" && !isKey);
+  const first = texts.find(({ name }) => /^(f|first|given|vor)_?(name|nm)$/i.test(name));
+  const last = texts.find(({ name }) => /^(l|last|family|sur|nach)_?(name|nm)$/i.test(name));
+  // Who has both may also have a title, which many have.
+  if (first !== undefined && last !== undefined) return [first, last];
   const exact = NAMING.map((name) => texts.find((column) => column.name.toLowerCase() === name)).find(
     (found) => found !== undefined,
   );
   if (exact !== undefined) return [exact];
-  const first = texts.find(({ name }) => /^(first|given)_?name$/i.test(name));
-  const last = texts.find(({ name }) => /^(last|family|sur)_?name$/i.test(name));
-  if (first !== undefined && last !== undefined) return [first, last];
-  const ending = texts.find(({ name }) => /(name|title|label)$|_(nm|nam)$/i.test(name));
+  const ending = texts.find(({ name }) => /(name|title|label)$|_(nm|nam)$|(^|_)bez(eichnung)?$/i.test(name));
   if (ending !== undefined) return [ending];
   const keys = table.columns.filter(({ name }) => table.primaryKey.includes(name));
   return keys.length > 0 ? keys : table.columns.slice(0, 1);

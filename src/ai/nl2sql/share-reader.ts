@@ -31,7 +31,7 @@ export class ShareReader {
       if (whole !== null) return [whole];
       if (!question.says(at, "share|shares|percentage|percent|proportion|fraction", "of") || question.isUsed(at))
         continue;
-      const of = question.says(at, "percentage|percent") ? 100 : 1;
+      const of = question.says(at, "percentage|percent") || this.saysPercent() ? 100 : 1;
       const holds = this.statesOf(at, isGrouped);
       if (holds.length > 0) return [{ fn: "rate", holds, of }];
       if (!isGrouped) continue;
@@ -71,6 +71,15 @@ export class ShareReader {
     const to = question.says(at, "in") ? at + 1 : question.says(at, "as", "a") ? at + 2 : at + 1;
     const isLast = to === question.tokens.length - 1 && question.says(at, "in|as");
     return !isNumeric && isLast && question.says(to, "percent|percents|percentage|percentages");
+  }
+
+  /** "The share of bills by method in percent": at the end, it is no column of percents. */
+  private saysPercent(): boolean {
+    const { question } = this;
+    const last = question.tokens.length - 1;
+    if (!question.says(last, "percent|percentage|percentages") || !question.says(last - 1, "in|as")) return false;
+    question.use(last - 1, last + 1);
+    return true;
   }
 
   /** "Revenue per country as a share of the total". */

@@ -4,7 +4,7 @@ import { isOfEach } from "./first-of-each.js";
 import type { NameMentions } from "./name-mentions.js";
 import { namedAt, type Superlative } from "./phrases.js";
 import type { Aggregate, GroupKey, Order, QueryShape } from "./query-shape.js";
-import type { Question } from "./question.js";
+import { isVerb, type Question } from "./question.js";
 import { type ColumnRef, namingColumns, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 
 /** Below this a word hardly names a table. */
@@ -69,6 +69,8 @@ export class SuperlativeReader {
         return { ranking: { table: named.mention.table, descending: measure!.descending }, limit: count };
       }
     }
+    const measured = groups.length > 0 && first.count === null ? this.measureOf(next) : null;
+    if (measured !== null) return { aggregate: { fn: this.isTop(first) ? "max" : "min", ref: measured } };
     const thing = this.thingAt(next);
     const isRow = thing !== null && groups.length > 0 && (first.count === null || thing === this.columns.base);
     const found = isRow && thing !== this.columns.base ? null : this.column(first, next);
@@ -112,11 +114,25 @@ export class SuperlativeReader {
     return byAge ? !this.isTop(first) : this.isTop(first);
   }
 
+  /** "The highest claim cost per region": the number behind the rows that it is one of. */
+  private measureOf(next: number): ColumnRef | null {
+    const rows = this.names.tables.find(({ from, table }) => from === next && table === this.columns.base);
+    const mention = this.names.columns.find(
+      ({ from, candidates }) => from === rows?.to && candidates[0]!.score >= SURE,
+    );
+    const isOwn: Kinds = (ref) => isNumber(ref) && ref.table === this.columns.base;
+    const ref = mention === undefined ? null : this.columns.takeColumn(mention, isOwn);
+    if (ref !== null) this.question.use(next, rows!.to);
+    return ref;
+  }
+
   /** The rows that a superlative stands before: "the longest open ticket". */
   private thingAt(next: number): TableFacts | null {
     for (let at = next; at <= next + 2; at++) {
       const named = namedAt(this.names, at);
       if (named?.kind === "table") return named.mention.table;
+      // "The highest temperature per logger" is none of loggers.
+      if (at > next && this.question.says(at, "per|by|in|of|for|within|each|every|at|on")) return null;
       if (at === next || this.question.isUsed(at)) continue;
       const mention = this.names.tables.find(({ from }) => from === at);
       return mention?.table ?? null;
@@ -193,6 +209,9 @@ export class SuperlativeReader {
     if (count !== null || measure === null || measure.words.length > 0 || measure.time !== undefined) return false;
     if (groups.length > 0) return true;
     const { question } = this;
+    // "The highest paid clerk" is a clerk.
+    if (isVerb(question.lower(to)) && namedAt(this.names, to + 1)?.kind === "table") return false;
+    if (isVerb(question.lower(to)) && question.isUsed(to + 1)) return false;
     // "The largest transfer" is a row.
     if (namedAt(this.names, to)?.kind === "table" && !this.names.columns.some(({ from }) => from > to)) return false;
     const mention = this.names.columns.find(({ from }) => from >= to && from <= to + 2);

@@ -62,8 +62,9 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
     else if (isUnitOf(question, at, tables, sql)) return;
     else if (isOfContact(question, at, schema, tables, sql)) return;
     else if (isDealing(question, at, schema, tables) || isFlagged(question, at, tables, sql)) return;
-    else if (isTimeOf(question, at, tables, sql)) return;
-    else if (isPlainDeed(question, at, schema, tables, sql)) return;
+    else if (isTimeOf(question, at, tables, sql) || isLevelOf(question, at, tables, sql)) return;
+    else if (isPlainDeed(question, at, schema, tables, sql) || isDeedOfMeasure(question, at, schema, tables, sql))
+      return;
     else if (question.says(at - 2, "do|does", "we|you|they", "sell|stock|carry|keep|own")) return;
     else if ((!token.isStop || isVerbOf(token, schema)) && !isSaid(token, question, schema, tables, sql))
       words.push(token.text);
@@ -108,6 +109,26 @@ function isTimeOf(question: Question, at: number, tables: readonly TableFacts[],
     );
   };
   return tables.some(({ columns }) => columns.some(isIt));
+}
+
+/** "Battery level", "fee amount": of a number of that name it says no more. */
+function isLevelOf(question: Question, at: number, tables: readonly TableFacts[], sql: string): boolean {
+  const before = question.at(at - 1);
+  if (
+    before === null ||
+    !question.isUsed(at - 1) ||
+    !question.says(at, "level|levels|value|values|amount|figure|figures")
+  )
+    return false;
+  return tables.some(({ columns }) =>
+    columns.some(
+      ({ name, kind, isKey }) =>
+        kind === "number" &&
+        !isKey &&
+        isIn(sql, name) &&
+        wordsOfName(name).some((word) => wordScore(before, word) >= SURE),
+    ),
+  );
 }
 
 /** "In minutes", of a number of minutes. */
@@ -193,6 +214,25 @@ function isPlainDeed(
   if (done === undefined || schema.tables.some((table) => table !== done && fits(table, token, SAME_MEANING)))
     return false;
   return !done.columns.some((column) => STATES.test(column.name) || fits(column, token, SAME_MEANING));
+}
+
+/** "Total quantity sold of each part": behind what is added up it says no more, where nothing else is called so. */
+function isDeedOfMeasure(
+  question: Question,
+  at: number,
+  schema: SchemaFacts,
+  tables: readonly TableFacts[],
+  sql: string,
+): boolean {
+  const token = question.at(at)!;
+  const thing = question.at(at - 1);
+  if (thing === null || !DEED.test(token.lower) || !question.isUsed(at - 1) || !/\bsum\(/.test(sql)) return false;
+  const isMeasure = ({ name, kind, isKey }: TableFacts["columns"][number]) =>
+    kind === "number" && !isKey && isIn(sql, name) && wordsOfName(name).some((word) => wordScore(thing, word) >= SURE);
+  if (!tables.some(({ columns }) => columns.some(isMeasure))) return false;
+  const fits = (named: TableFacts | TableFacts["columns"][number]) =>
+    nameWords(schema, named).bare.some((part) => wordScore(token, part) >= SAME_MEANING);
+  return schema.tables.every((table) => tables.includes(table) || ![table, ...table.columns].some(fits));
 }
 
 /** "Offered" says little, but where there are offers. */

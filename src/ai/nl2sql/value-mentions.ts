@@ -223,7 +223,9 @@ export function isColumnMeant(question: Question, names: NameMentions, { from, t
   const { lower, isQuoted } = question.at(from)!;
   const isWritten = hits.some(({ values }) => values.some((value) => value.toLowerCase() === lower));
   const isPlural = to === from + 1 && /[^s]s$/.test(lower) && !isWritten;
-  const isFirst = from === 0 || question.says(from - 1, "of|many|the|all");
+  const isFirst = from === 0 || question.says(from - 1, "of|many|the|all|which|what|list|show|any");
+  // "Per lecturer": lecturers differ, of those who are called so there is one kind.
+  if (!isQuoted && question.says(from - 1, "per|each|every") && tables.some((each) => each.from === from)) return true;
   if (isPlural && !isQuoted && isFirst && tables.some((each) => each.from === from)) return true;
   const isColumn = columns.some((each) => each.from === from && each.to === to && each.candidates[0]!.score >= SURE);
   // "How many docks", "more than 20 docks", though a district is called so.

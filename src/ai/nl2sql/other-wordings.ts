@@ -1,0 +1,129 @@
+/**
+ * Questions that are understood in other words alone: "which plant produced the most energy" asks for the highest total
+ * of it, "who approved the most claims" for what `approved_by` says, "who teaches Chess" for teachers. Called by
+ * `match-question.ts` for what it did not understand; stateless.
+ */
+import { nameWords, wordsOfName } from "./bare-names.js";
+import type { Answer, ComposedAnswer, SimpleAnswer } from "./composed-answer.js";
+import { onlySpending } from "./money-questions.js";
+import { wordScore } from "./name-mentions.js";
+import { stemOf } from "./question.js";
+import { relates } from "./relating-verbs.js";
+import type { ColumnFacts, SchemaFacts, TableFacts } from "./schema-facts.js";
+
+const MOST =
+  /^(?:(who)|(?:which|what)\s+(.+?))\s+(?:has\s+|have\s+)?(\w+)\s+the\s+(most|least|fewest)\s+(.+?)[?.!\s]*$/i;
+const WHO = /^who\s+(\w+)\s+(?:the\s+)?(.+?)[?.!\s]*$/i;
+const TIME = String.raw`(?:\s+(?:in|on|since|during|before|after|from|between|last|this|until)\s+.+?)?`;
+const DONE_BY = new RegExp(
+  String.raw`^how\s+many\s+(.+?)\s+(?:did|does|has|have|had)\s+(?!(?:each|every|the|we|you|they|a|an)\b)(.+?)\s+(\w+)(${TIME})[?.!\s]*$`,
+  "i",
+);
+const SPENT_BY = new RegExp(
+  String.raw`^how\s+much\s+(?:money\s+)?(?:did|does|has|have)\s+(?!(?:each|every|the|we|you|they|a|an)\b)(.+?)\s+(?:spend|spent|pay|paid)(?:\s+us)?(?:\s+in\s+total)?(${TIME})[?.!\s]*$`,
+  "i",
+);
+const PERSONS = new Set(
+  (
+    "person people employee staff member customer client user student pupil teacher lecturer instructor player driver " +
+    "doctor worker author agent guest"
+  )
+    .split(" ")
+    .map(stemOf),
+);
+/** Words that only seem to be understood are more often misread. */
+const OTHER_MAX = 0.85;
+const SHORT = 0.84;
+
+/** Null: not in these words either. */
+export async function inOtherWords(text: string, schema: SchemaFacts, answer: Answer): Promise<ComposedAnswer | null> {
+  const most = MOST.exec(text);
+  if (most !== null) return ofMost(most, schema, answer);
+  const who = WHO.exec(text);
+  if (who !== null) return ofWhom(who, schema, answer);
+  const done = DONE_BY.exec(text);
+  if (done !== null) return ofDoer(done, answer);
+  const spent = SPENT_BY.exec(text);
+  return spent === null ? null : moneyOf(spent, schema, answer);
+}
+
+/** "Which driver moved the most cargo": the verb says no more than that they belong together. */
+async function ofMost(
+  [, who, entity, verb, most, thing]: RegExpExecArray,
+  schema: SchemaFacts,
+  answer: Answer,
+): Promise<ComposedAnswer | null> {
+  const isMost = most!.toLowerCase() === "most";
+  if (who === undefined) {
+    const one = await answer(`${entity} with the ${isMost ? "highest" : "lowest"} total ${thing}`);
+    return one?.shape.aggregates[0]?.fn === "sum" && one.shape.groups.length === 1 ? lessSure(one) : null;
+  }
+  const doers = schema.tables.flatMap((table) => table.columns.filter((column) => isDoer(column, verb!)));
+  const [only, other] = doers;
+  if (only === undefined || other !== undefined) return null;
+  const one = await answer(`which ${only.name} has the ${isMost ? "most" : "fewest"} ${thing}`);
+  return one?.shape.order !== null && one?.shape.groups.length === 1 ? lessSure(one) : null;
+}
+
+/** `approved_by` for "approved". */
+function isDoer({ name, kind }: ColumnFacts, verb: string): boolean {
+  const [done, by, more] = wordsOfName(name);
+  if (kind !== "text" || by !== "by" || more !== undefined) return false;
+  const lower = verb.toLowerCase();
+  return wordScore({ lower, stem: stemOf(lower) }, done!) >= SHORT;
+}
+
+/** "Who teaches Chess": the only persons that what is named refers to. */
+async function ofWhom(
+  [, verb, rest]: RegExpExecArray,
+  schema: SchemaFacts,
+  answer: Answer,
+): Promise<ComposedAnswer | null> {
+  if (!relates(stemOf(verb!.toLowerCase()))) return null;
+  const found: SimpleAnswer[] = [];
+  for (const table of schema.tables.filter((each) => arePersons(each, schema))) {
+    const one = await answer(`${table.name} of ${rest}`);
+    const refersToThem = ({ ref }: SimpleAnswer["shape"]["filters"][number]) =>
+      schema.links.some(({ from, to }) => from === ref.table && to === table);
+    if (one?.shape.base === table && one.shape.filters.some(refersToThem)) found.push(one);
+  }
+  const [only, other] = found;
+  return only === undefined || other !== undefined ? null : lessSure(only);
+}
+
+/** "How many permits did Sam Ito submit": those of Sam Ito. */
+async function ofDoer([, things, doer, , time]: RegExpExecArray, answer: Answer): Promise<ComposedAnswer | null> {
+  const one = await answer(`how many ${things!} of ${doer!}${time!}`);
+  return one !== null && isOfSomebody(one) && one.shape.aggregates[0]!.fn === "count" ? lessSure(one) : null;
+}
+
+/** "How much did Bistro Nord spend": all of the only money that rows of buyers have. */
+async function moneyOf(
+  [, buyer, time]: RegExpExecArray,
+  schema: SchemaFacts,
+  answer: Answer,
+): Promise<ComposedAnswer | null> {
+  const sum = onlySpending(schema);
+  const one = sum === null ? null : await answer(`total ${sum.name} of ${buyer!}${time!}`);
+  return one !== null && isOfSomebody(one) && one.shape.aggregates[0]!.fn === "sum" ? lessSure(one) : null;
+}
+
+/** One number of the rows of somebody who is named. */
+function isOfSomebody({ shape }: SimpleAnswer): boolean {
+  const { aggregates, groups, filters, base, limit, having, ranking } = shape;
+  const isPlain = groups.length === 0 && limit === null && having === null && ranking === null;
+  return isPlain && aggregates.length === 1 && filters.some(({ ref, isState }) => isState && ref.table !== base);
+}
+
+function arePersons(table: TableFacts, schema: SchemaFacts): boolean {
+  const names = table.columns.map(({ name }) => name.toLowerCase());
+  const hasName = (pattern: RegExp) => names.some((name) => pattern.test(name));
+  return (
+    nameWords(schema, table).bare.some((word) => PERSONS.has(stemOf(word))) ||
+    (hasName(/^(?:f|first|given|for?e|vor)_?na(?:me|m)$/) && hasName(/^(?:l|last|family|sur|nach)_?na(?:me|m)$/))
+  );
+}
+
+function lessSure({ sql, confidence }: SimpleAnswer): ComposedAnswer {
+  return { sql, confidence: Math.min(OTHER_MAX, confidence) };
+}

@@ -1,0 +1,112 @@
+/** Questions whose words stand otherwise than the schema's; schemas are written here, no server. */
+import t from "tap";
+import { matchQuestion } from "../../src/ai/nl2sql/match-question.js";
+import type { LookUp } from "../../src/ai/nl2sql/value-mentions.js";
+import { schemaOf } from "./question-schemas.js";
+
+/** Values of columns by their names. */
+const lookUpIn =
+  (stored: Readonly<Record<string, readonly string[]>>): LookUp =>
+  async (sql, [runs]) => {
+    if (!sql.includes("DISTINCT")) return [];
+    const found = stored[/SELECT "?(\w+)"?::text/.exec(sql)![1]!] ?? [];
+    return found.filter((value) => (runs as string[]).includes(value.toLowerCase())).map((value) => [value]);
+  };
+
+const PORTS = schemaOf({
+  emp: "emp_no, lname text, fname text, title text, wage number",
+  cli: "cli_no, lname text, fname text, region text",
+  ship: "ship_no, ship_nm text, cargo text, cargo_t number, hold_temp_c number, crew number, emp_no>emp",
+  incident_event: "no, ship_no>ship, severity text, raised_at timestamp, cleared_at timestamp, ack_by text",
+  claim: "no, cli_no>cli, ship_no>ship, cost number, cargo_value number, filed_on date",
+});
+const inPorts = lookUpIn({
+  cargo: ["fish", "ore"],
+  title: ["Clerk", "Pilot"],
+  ship_nm: ["Ada", "Bee"],
+  region: ["North"],
+});
+
+t.test("short names, general endings, other wordings", async (t) => {
+  for (const [question, sql] of [
+    ["clients who filed no claim", /^SELECT cli\.\* FROM cli WHERE NOT EXISTS \(SELECT 1 FROM claim/],
+    ["clients without claims", /^SELECT cli\.\* FROM cli WHERE NOT EXISTS \(SELECT 1 FROM claim/],
+    [
+      "number of incidents per severity per month",
+      /GROUP BY incident_event\.severity, date_trunc\('month', incident_event\.raised_at\)/,
+    ],
+    ["ships that raised no incident", /FROM ship WHERE NOT EXISTS \(SELECT 1 FROM incident_event/],
+    ["highest temperature per ship", /^SELECT ship\.ship_no, ship\.ship_nm, max\(ship\.hold_temp_c\)/],
+    ["highest claim cost per region", /^SELECT cli\.region, max\(claim\.cost\)/],
+    [
+      "the highest paid clerk",
+      /^SELECT emp\.\* FROM emp WHERE emp\.title = 'Clerk' AND .*ORDER BY emp\.wage DESC LIMIT 1$/,
+    ],
+    ["ships carrying fish", /WHERE ship\.cargo = 'fish'$/],
+    [
+      "who acknowledged the most incidents",
+      /WHERE incident_event\.ack_by IS NOT NULL GROUP BY incident_event\.ack_by .*DESC LIMIT 1$/,
+    ],
+    ["average cost of claims by region, most expensive first", /ORDER BY avg\(claim\.cost\) DESC$/],
+    ["share of incidents by severity in percent", /\* 100/],
+    [
+      "are there ships carrying ore?",
+      /^SELECT EXISTS \(SELECT ship\.\* FROM ship WHERE ship\.cargo = 'ore'\) AS answer$/,
+    ],
+    ["is there a client without claims", /^SELECT EXISTS \(SELECT cli\.\* FROM cli WHERE NOT EXISTS/],
+    [
+      "difference between the highest and the lowest wage",
+      /^SELECT max\(emp\.wage\) - min\(emp\.wage\) AS difference FROM emp$/,
+    ],
+    [
+      "difference between the crew of Ada and Bee",
+      /^SELECT \(SELECT ship\.crew .*'Ada'\) - \(SELECT ship\.crew .*'Bee'\) AS difference$/,
+    ],
+    [
+      "cost per cargo value of each claim",
+      /^SELECT claim\.no, claim\.cost \* 1\.0 \/ nullif\(claim\.cargo_value, 0\) AS ratio FROM claim$/,
+    ],
+    ["ships with more than 10 crew carrying fish", /crew > 10/],
+    ["how many claims did North file in 2024", /^SELECT count\(\*\).*cli\.region = 'North'/],
+    ["how long does it take until", /cannot be turned/],
+    [
+      "how long do incidents last on average",
+      /^SELECT avg\(\(?extract|^SELECT avg\(\(incident_event\.cleared_at - incident_event\.raised_at\)\)/,
+    ],
+    ["number of claims per ship, including ships with none", /FROM ship LEFT JOIN claim/],
+    ["number of claims in 2025 compared to 2024", /^SELECT "2025", "2024", "2025" - "2024" AS difference FROM/],
+    ["clients who claimed in 2024", /WHERE EXISTS \(SELECT 1 FROM claim .*filed_on >= DATE '2024-01-01'/],
+  ] as const) {
+    const made = await matchQuestion(question, PORTS, inPorts).then(
+      (answer) => answer.sql,
+      (error: Error) => error.message,
+    );
+    t.match(made, sql, `${question}: ${made}`);
+  }
+});
+
+const VEREIN = schemaOf({
+  mitglied: "mitgl_nr, nachname text, vorname text, ort text, beitritt date, anteile number",
+  zahlung: "nr, mitgl_nr>mitglied, betrag number, bezahlt date",
+  geraet: "nr, bez text, kosten number",
+});
+
+t.test("German names", async (t) => {
+  const lookUp = lookUpIn({ ort: ["Jena"] });
+  for (const [question, sql] of [
+    ["mitglieder from Jena", /WHERE mitglied\.ort = 'Jena'$/],
+    ["members who joined in 2020", /FROM mitglied WHERE mitglied\.beitritt >= DATE '2020-01-01'/],
+    ["zahlungen that are not bezahlt", /WHERE zahlung\.bezahlt IS NULL$/],
+    [
+      "total betrag per mitglied",
+      /SELECT mitglied\.mitgl_nr, mitglied\.vorname, mitglied\.nachname, sum\(zahlung\.betrag\)/,
+    ],
+    ["the most expensive geraet", /ORDER BY geraet\.kosten DESC LIMIT 1$/],
+  ] as const) {
+    const made = await matchQuestion(question, VEREIN, lookUp).then(
+      (answer) => answer.sql,
+      (error: Error) => error.message,
+    );
+    t.match(made, sql, `${question}: ${made}`);
+  }
+});
