@@ -2,7 +2,15 @@
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { AlterAction, NewKey } from "./ddl-command.js";
-import { type ActionOutcome, columnName, combined, existingColumn, satisfies, selectRows } from "./ddl-outcome.js";
+import {
+  type ActionOutcome,
+  columnName,
+  combined,
+  existingColumn,
+  satisfies,
+  selectRows,
+  withoutPrimaryKey,
+} from "./ddl-outcome.js";
 import { addForeignKey, dropForeignKey, dropReferences } from "./foreign-key-ddl.js";
 import { verification } from "./foreign-key-verification.js";
 import { dropIndexParts, dropPrimaryKeyParts } from "./partition-indexes.js";
@@ -67,6 +75,7 @@ function noConstraint(table: TableDef, name: string): Error {
 function withPrimaryKey(editor: CatalogEditor, table: TableDef, before: TableDef, key: NewKey, name: string) {
   const ids = key.columns.map((column) => existingColumn(table, column).id);
   checkUniqueKey(table, ids, "PRIMARY KEY");
+  const include = (key.include ?? []).map((column) => existingColumn(table, column).id);
   const after: TableDef = Object.freeze({
     ...table,
     columns: table.columns.map((column) =>
@@ -74,6 +83,7 @@ function withPrimaryKey(editor: CatalogEditor, table: TableDef, before: TableDef
     ),
     primaryKey: ids,
     primaryKeyName: name,
+    ...(include.length > 0 && { primaryKeyInclude: include }),
   });
   editor.replaceTable(after);
   return { rewrites: [{ before, after, select: selectRows(after) }] };
@@ -164,7 +174,8 @@ function addKeyUsingIndex(
       throw sqlError("42P16", `multiple primary keys for table "${table.name}" are not allowed`);
     }
     const columns = index.columns.map(({ columnId }) => columnName(table, columnId));
-    const done = withPrimaryKey(editor, { ...table, indexes: rest }, table, { name, columns }, name);
+    const include = (index.include ?? []).map((columnId) => columnName(table, columnId));
+    const done = withPrimaryKey(editor, { ...table, indexes: rest }, table, { name, columns, include }, name);
     return { ...done, notices };
   }
   const constrained: IndexDef = Object.freeze({ ...index, name, constraint: "unique" });
@@ -186,7 +197,7 @@ function dropConstraint(editor: CatalogEditor, table: TableDef, action: Action<"
     const parts = dropPrimaryKeyParts(editor, table);
     const notices = dropReferences(editor, what, table, references(null), cascade);
     const now = editor.view.tableById(table.id)!;
-    const after: TableDef = Object.freeze({ ...now, primaryKey: null, primaryKeyName: null });
+    const after = withoutPrimaryKey(now);
     editor.replaceTable(after);
     return combined([parts, { notices, rewrites: [{ before: table, after, select: selectRows(after) }] }]);
   }

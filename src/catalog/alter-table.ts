@@ -1,5 +1,6 @@
 /** ALTER TABLE, one action on one table. Called by alter-family.ts; constraints are in alter-constraint.ts. */
 import { sqlError } from "../protocol/errors.js";
+import type { SqlType } from "../values/values.js";
 import { alterConstraint } from "./alter-constraint.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import { checkColumnCount } from "./column-count.js";
@@ -11,6 +12,7 @@ import {
   satisfies,
   selectRows,
   withoutNulls,
+  withoutPrimaryKey,
 } from "./ddl-outcome.js";
 import { dependentsOf } from "./dependent-views.js";
 import { dropDependents } from "./drop-dependents.js";
@@ -20,9 +22,10 @@ import { verification } from "./foreign-key-verification.js";
 import { attachPartition, detachPartition } from "./partition-ddl.js";
 import { attachIndex } from "./partition-indexes.js";
 import { checkNoPartitionKey } from "./partition-keys.js";
+import { checkNoIdentity, setReplicaIdentity } from "./replica-identity.js";
 import { setRuleState } from "./rule-ddl.js";
 import { withoutSearchedColumns, withRetypedIndexes } from "./search-index-ddl.js";
-import type { SequenceDef } from "./sequence.js";
+import { PLAIN_SEQUENCE, type SequenceDef } from "./sequence.js";
 import { changed, ownedSequence, sequenceDef } from "./sequence-ddl.js";
 import { dependentsOf as numberedBy, withoutDefaults } from "./sequence-dependents.js";
 import { type ColumnDef, EXPRESSION_COLUMN, type IndexDef, type TableDef } from "./table.js";
@@ -81,6 +84,8 @@ export function alterOne(
       editor.replaceTable(Object.freeze(action.storage.length === 0 ? others : { ...others, storage: action.storage }));
       return {};
     }
+    case "replica identity":
+      return setReplicaIdentity(editor, table, action.identity);
     case "attach index":
       return attachIndex(editor, table, action);
     default:
@@ -170,7 +175,7 @@ function dropColumn(editor: CatalogEditor, table: TableDef, action: Action<"drop
   const gone = new Set([column.id, ...generated.map((other) => other.id)]);
   const isGone = (id: number) => gone.has(id);
   const dropped = table.indexes.filter((index) => [...gone].some((id) => involves(index, id, reads)));
-  const keyGone = table.primaryKey?.some(isGone) ?? false;
+  const keyGone = [...(table.primaryKey ?? []), ...(table.primaryKeyInclude ?? [])].some(isGone);
   const references = (table.referencedBy ?? []).filter((reference) => reference.columns.some(isGone));
   const others = references.filter((reference) => reference.tableId !== table.id);
   notices.push(...dropReferences(editor, what, table, others, cascade));
@@ -184,12 +189,10 @@ function dropColumn(editor: CatalogEditor, table: TableDef, action: Action<"drop
   const now = withoutTriggers(editor.view.tableById(table.id)!, triggers);
   const left = now.extendedStatistics?.filter(({ columnIds }) => !columnIds.some(isGone)) ?? [];
   const after: TableDef = Object.freeze({
-    ...withStatistics(withoutSearchedColumns(now, isGone), left),
+    ...withStatistics(withoutSearchedColumns(keyGone ? withoutPrimaryKey(now) : now, isGone), left),
     columns: now.columns.filter((other) => !isGone(other.id)),
     indexes: now.indexes.filter((index) => !dropped.includes(index)),
     checks: now.checks.filter((check) => !reads(check.sql)),
-    primaryKey: keyGone ? null : now.primaryKey,
-    primaryKeyName: keyGone ? null : now.primaryKeyName,
   });
   editor.replaceTable(after);
   if (keyGone) return { ...views, notices, rewrites: [{ before: table, after, select: selectRows(after) }] };
@@ -250,6 +253,7 @@ function setType(editor: CatalogEditor, table: TableDef, action: Action<"set typ
       detail: `${view.kind} ${view.definition.name} depends on column "${name}"`,
     });
   }
+  if (column.identity !== null) setSequenceType(editor, table, column, type);
   const retyped = withRetypedIndexes(editor, table, column, type);
   const after = replaceColumn(retyped, column.id, { type, defaultSql, missingSql: null });
   editor.replaceTable(after);
@@ -265,6 +269,15 @@ function setType(editor: CatalogEditor, table: TableDef, action: Action<"set typ
   );
   const verify = [...checks, ...references];
   return action.rewrites ? { rewrites: [{ before: table, after, select: null }], verify } : { verify };
+}
+
+/** The sequence of an identity column has the column's type, so that it ends where that does. Throws 22023. */
+function setSequenceType(editor: CatalogEditor, table: TableDef, column: ColumnDef, type: SqlType): void {
+  if (!["int2", "int4", "int8"].includes(type.name)) {
+    throw sqlError("22023", "identity column type must be smallint, integer, or bigint");
+  }
+  const sequence = editor.view.sequencesOf(table).find(({ ownedBy }) => ownedBy!.columnId === column.id)!;
+  editor.replaceSequence(changed(sequence, { ...PLAIN_SEQUENCE, type }, 0));
 }
 
 /** A column that may have a default of its own. Throws 42601. */
@@ -294,6 +307,7 @@ function dropNotNull(editor: CatalogEditor, table: TableDef, name: string): Acti
     throw sqlError("42601", `column "${name}" of relation "${table.name}" is an identity column`);
   }
   if (table.primaryKey?.includes(column.id)) throw sqlError("42P16", `column "${name}" is in a primary key`);
+  checkNoIdentity(table, column.id, name);
   editor.replaceTable(replaceColumn(table, column.id, { notNull: false }));
   return {};
 }

@@ -15,6 +15,7 @@ import type {
   DeferrableKey,
   ExtendedStatisticsDef,
   ForeignKeyAction,
+  GivenIdentity,
   PartitionBoundDef,
   PartitionKeyDef,
   SearchIndexDef,
@@ -56,15 +57,13 @@ export interface NewColumn {
   readonly identity: "always" | "by default" | null;
   /** Of an identity or SERIAL column: a sequence that belongs to it is made, and its next value is the default. */
   readonly sequence: SequenceOptions | null;
-  /** GENERATED ALWAYS AS (…) STORED. */
   readonly generatedSql?: string | null;
   /** As in ColumnDef. */
   readonly onUpdateSql?: string;
-  /** Of a column that LIKE copies. */
-  readonly comment?: string | null;
-  /** As in ColumnDef. */
   readonly inherited?: number;
   readonly local?: boolean;
+  /** Of a column that LIKE copies. */
+  readonly comment?: string | null;
 }
 
 /** A PRIMARY KEY or UNIQUE constraint; `name` null: made up as PostgreSQL does (`t_pkey`, `t_a_b_key`). */
@@ -293,6 +292,7 @@ export type AlterAction =
   | { readonly kind: "set default"; readonly name: string; readonly defaultSql: string | null }
   | { readonly kind: "set not null" | "drop not null"; readonly name: string }
   | { readonly kind: "drop expression"; readonly name: string; readonly ifExists: boolean }
+  | { readonly kind: "replica identity"; readonly identity: GivenIdentity }
   /** As in TableDef from now on. */
   | { readonly kind: "set storage"; readonly storage: readonly string[] }
   /** The uses that are audited from now on; empty: none. */

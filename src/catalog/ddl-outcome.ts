@@ -158,3 +158,8 @@ export function satisfies(table: TableDef, check: CheckDef): Verification {
       }),
   };
 }
+
+export function withoutPrimaryKey(table: TableDef): TableDef {
+  const { primaryKeyInclude: _, ...rest } = table;
+  return Object.freeze({ ...rest, primaryKey: null, primaryKeyName: null });
+}

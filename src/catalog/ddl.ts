@@ -229,6 +229,7 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     columns,
     primaryKey: primaryKey?.columns.map(idOf) ?? null,
     primaryKeyName,
+    ...(primaryKey?.include && { primaryKeyInclude: primaryKey.include.map(idOf) }),
     indexes,
     ...(searchIndexes.length > 0 && { searchIndexes }),
     checks,

@@ -5,7 +5,14 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
-import { type ActionOutcome, columnName, combined, existingColumn, selectRows } from "./ddl-outcome.js";
+import {
+  type ActionOutcome,
+  columnName,
+  combined,
+  existingColumn,
+  selectRows,
+  withoutPrimaryKey,
+} from "./ddl-outcome.js";
 import { childrenOf } from "./inheritance.js";
 import { adoptForeignKeys } from "./partition-foreign-keys.js";
 import { checkUniqueIndex, checkUniqueKey } from "./partition-keys.js";
@@ -64,6 +71,9 @@ function adoptPrimaryKey(
     ),
     primaryKey: ids,
     primaryKeyName: new TableNames(editor, child.schema, child.name).relation(null, [], "pkey"),
+    ...(parent.primaryKeyInclude && {
+      primaryKeyInclude: parent.primaryKeyInclude.map((id) => existingColumn(child, columnName(parent, id)).id),
+    }),
     primaryKeyInherited: true,
   });
   editor.replaceTable(after);
@@ -163,7 +173,7 @@ export function dropPrimaryKeyParts(editor: CatalogEditor, table: TableDef): Act
     if (!child.primaryKeyInherited) return {};
     const below = dropPrimaryKeyParts(editor, child);
     const { primaryKeyInherited: _, ...rest } = child;
-    const after: TableDef = Object.freeze({ ...rest, primaryKey: null, primaryKeyName: null });
+    const after = withoutPrimaryKey(rest);
     editor.replaceTable(after);
     return combined([below, { rewrites: [{ before: child, after, select: selectRows(after) }] }]);
   });

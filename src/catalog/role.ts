@@ -148,13 +148,22 @@ export const MEMBER_ROLE: RoleDef = Object.freeze({ ...plain, id: -2, name: "mem
 export const READ_ALL_ROLE: RoleDef = Object.freeze({ ...plain, id: -3, name: "pg_read_all_data" });
 export const WRITE_ALL_ROLE: RoleDef = Object.freeze({ ...plain, id: -4, name: "pg_write_all_data" });
 
-/** PostgreSQL's: whoever has it sees what other sessions run. Programs that watch a server ask for pg_monitor. */
+/**
+ * PostgreSQL's: whoever has pg_read_all_stats sees what other sessions run. Programs that watch a server ask for
+ * pg_monitor. All users read all settings, and no function of statistics scans tables, so these two add nothing.
+ */
 export const READ_STATISTICS_ROLE: RoleDef = Object.freeze({ ...plain, id: -5, name: "pg_read_all_stats" });
+export const READ_SETTINGS_ROLE: RoleDef = Object.freeze({ ...plain, id: -7, name: "pg_read_all_settings" });
+export const SCAN_STATISTICS_ROLE: RoleDef = Object.freeze({ ...plain, id: -8, name: "pg_stat_scan_tables" });
 export const MONITOR_ROLE: RoleDef = Object.freeze({
   ...plain,
   id: -6,
   name: "pg_monitor",
-  memberOf: [{ roleId: READ_STATISTICS_ROLE.id, admin: false, inherit: true }],
+  memberOf: [READ_SETTINGS_ROLE, READ_STATISTICS_ROLE, SCAN_STATISTICS_ROLE].map(({ id }) => ({
+    roleId: id,
+    admin: false,
+    inherit: true,
+  })),
 });
 
 export const BUILT_IN_ROLES: readonly RoleDef[] = [
@@ -163,6 +172,8 @@ export const BUILT_IN_ROLES: readonly RoleDef[] = [
   READ_ALL_ROLE,
   WRITE_ALL_ROLE,
   READ_STATISTICS_ROLE,
+  READ_SETTINGS_ROLE,
+  SCAN_STATISTICS_ROLE,
   MONITOR_ROLE,
 ];
 

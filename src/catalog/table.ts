@@ -285,6 +285,11 @@ export interface ExtendedStatisticsDef {
 
 export type AuditedUse = "read" | "write";
 
+export type GivenIdentity = "default" | "full" | "nothing" | { readonly index: string };
+
+/** Kept for dumps and the catalog. `indexId`: of a unique index; null: the primary key. */
+export type ReplicaIdentity = "full" | "nothing" | { readonly indexId: number | null };
+
 export interface TableDef {
   /** Unique within the tenant. */
   readonly id: number;
@@ -296,6 +301,10 @@ export interface TableDef {
   /** Column ids of the primary key; null: rows are keyed by a hidden row number. */
   readonly primaryKey: readonly number[] | null;
   readonly primaryKeyName: string | null;
+  /** Ids of the columns that the primary key names in INCLUDE; absent: none. */
+  readonly primaryKeyInclude?: readonly number[];
+  /** What replication tells of a changed row's old values; absent: DEFAULT. */
+  readonly replicaIdentity?: ReplicaIdentity;
   /** Of a partition: whether its primary key is part of the partitioned table's; absent: false. */
   readonly primaryKeyInherited?: boolean;
   /** Of a partitioned table: not all partitions have its primary key yet (ADD PRIMARY KEY to ONLY the table). */

@@ -3,7 +3,7 @@
  * between them. The text is the same as jsonWriter's, which writes the small parts. Used by session/heavy-rows.ts.
  */
 import { type JsonWriter, jsonWriter } from "./json-format.js";
-import { jsonToCompactText } from "./json-text.js";
+import { jsonbToText, jsonToCompactText, sortedKeys } from "./json-text.js";
 import { Numeric } from "./numeric.js";
 import { costLeft } from "./value-cost.js";
 import type { Json, SqlArray, SqlType, Value } from "./values.js";
@@ -120,6 +120,28 @@ function documentPieces(value: unknown): Pieces {
   if (typeof value !== "object" || value === null || value instanceof Numeric) return [jsonToCompactText(value)];
   if (Array.isArray(value)) return listPieces(value, jsonToCompactText, documentPieces);
   return objectPieces(membersOf(value), jsonToCompactText, documentPieces);
+}
+
+/** Of a parsed jsonb value as a text of SQL, with jsonb's spaces and order. */
+export function* jsonbTextPieces(value: unknown): Pieces {
+  if (isSmall(value)) yield jsonbToText(value);
+  else if (typeof value === "string") yield* textPieces(value);
+  else if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      yield i === 0 ? "[" : ", ";
+      yield* jsonbTextPieces(value[i]);
+    }
+    yield "]";
+  } else {
+    const object = value as Readonly<Record<string, unknown>>;
+    let before = "{";
+    for (const key of sortedKeys(object)) {
+      yield `${before}${JSON.stringify(key)}: `;
+      yield* jsonbTextPieces(object[key]);
+      before = ", ";
+    }
+    yield "}";
+  }
 }
 
 /** Of any value, as JSON.stringify writes it; "null" where that has nothing. */

@@ -3,6 +3,7 @@
  * them. The caches here hold only facts of that database.
  */
 import { sqlError } from "../protocol/errors.js";
+import { ruledOffset } from "./posix-zone.js";
 import { addMicros, type Timestamp, wholeUnits } from "./timestamp.js";
 
 /** Hours east of UTC of the abbreviations that PostgreSQL's default set fixes. */
@@ -56,11 +57,12 @@ const ABBREVIATIONS: Readonly<Record<string, number>> = {
 interface Zone {
   /** Seconds east of UTC; null: depends on the instant. */
   readonly fixed: number | null;
-  readonly format: Intl.DateTimeFormat | null;
+  /** Seconds east of UTC at an instant in seconds, of one that is not fixed. */
+  readonly compute: ((seconds: number) => number) | null;
   /** Of a zone of the IANA database: the name that the runtime has for it. */
   readonly canonical: string;
-  /** Offsets by quarter of an hour since 1970. */
-  readonly offsets: Map<number, number>;
+  /** Offsets by quarter of an hour since 1970, at which clocks change; null: they may change at any time. */
+  readonly offsets: Map<number, number> | null;
 }
 
 /** No zone has a longer name, and Intl takes long to see that. */
@@ -71,7 +73,7 @@ const zones = new Map<string, Zone>();
 /** Of the IANA database only: "CET" is a zone there that changes its clock, and no offset. */
 const regions = new Map<string, Zone>();
 
-const fixedZone = (seconds: number): Zone => ({ fixed: seconds, format: null, canonical: "", offsets: new Map() });
+const fixedZone = (seconds: number): Zone => ({ fixed: seconds, compute: null, canonical: "", offsets: null });
 
 /** The zone of that name, or null. */
 function findZone(name: string): Zone | null {
@@ -94,7 +96,12 @@ function kept(cache: Map<string, Zone>, name: string, make: (name: string) => Zo
 function makeZone(name: string): Zone | null {
   const abbreviation = name.toLowerCase();
   if (Object.hasOwn(ABBREVIATIONS, abbreviation)) return fixedZone((ABBREVIATIONS[abbreviation] as number) * 3600);
-  return posixZone(name) ?? makeRegion(name);
+  return posixZone(name) ?? makeRegion(name) ?? ruledZone(name);
+}
+
+function ruledZone(name: string): Zone | null {
+  const compute = ruledOffset(name);
+  return compute === null ? null : { fixed: null, compute, canonical: "", offsets: null };
 }
 
 /** POSIX's zones, with a name or without, have their offset west of Greenwich: `UTC+3`, `<+05:30>-05:30`, `+02:00`. */
@@ -111,7 +118,8 @@ export function settableZone(text: string): string | null {
   if (/^[+-]?\d{1,3}(?:\.\d{1,9})?$/.test(text)) return Math.abs(Number(text)) > 167 ? null : zoneOfHours(Number(text));
   if (/^utc$/i.test(text)) return "UTC";
   if (text.length > NAME_LENGTH_MAX) return null;
-  return posixZone(text) === null ? regionName(text) : text;
+  if (posixZone(text) !== null) return text;
+  return regionName(text) ?? (ruledZone(text) === null ? null : text);
 }
 
 /** As PostgreSQL names it: the hours with their sign, and what POSIX makes of them. */
@@ -136,7 +144,8 @@ function makeRegion(name: string): Zone | null {
       minute: "numeric",
       second: "numeric",
     });
-    return { fixed: null, format, canonical: format.resolvedOptions().timeZone, offsets: new Map() };
+    const compute = (seconds: number) => computeOffset(format, seconds);
+    return { fixed: null, compute, canonical: format.resolvedOptions().timeZone, offsets: new Map() };
   } catch {
     return null;
   }
@@ -174,18 +183,20 @@ export function offsetAt(timeZone: string, instant: Timestamp): number {
 const QUARTERS_SINCE_MICROS = Date.UTC(1972, 0, 8) * 1000;
 
 function changingOffset(zone: Zone, instant: Timestamp): number {
+  const { compute, offsets } = zone;
+  if (offsets === null) return compute!(wholeUnits(instant, 1e6));
   const quarter = wholeUnits(instant, 900e6);
-  const offset = offsetAtQuarter(zone, quarter);
-  if (instant >= QUARTERS_SINCE_MICROS || offsetAtQuarter(zone, quarter + 1) === offset) return offset;
-  return computeOffset(zone.format as Intl.DateTimeFormat, wholeUnits(instant, 1e6));
+  const offset = offsetAtQuarter(compute!, offsets, quarter);
+  if (instant >= QUARTERS_SINCE_MICROS || offsetAtQuarter(compute!, offsets, quarter + 1) === offset) return offset;
+  return compute!(wholeUnits(instant, 1e6));
 }
 
-function offsetAtQuarter(zone: Zone, quarter: number): number {
-  let offset = zone.offsets.get(quarter);
+function offsetAtQuarter(compute: (seconds: number) => number, offsets: Map<number, number>, quarter: number): number {
+  let offset = offsets.get(quarter);
   if (offset === undefined) {
-    offset = computeOffset(zone.format as Intl.DateTimeFormat, quarter * 900);
-    if (zone.offsets.size >= OFFSETS_MAX) zone.offsets.clear();
-    zone.offsets.set(quarter, offset);
+    offset = compute(quarter * 900);
+    if (offsets.size >= OFFSETS_MAX) offsets.clear();
+    offsets.set(quarter, offset);
   }
   return offset;
 }

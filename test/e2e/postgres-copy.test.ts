@@ -117,6 +117,15 @@ t.test("a text that looks like the end of COPY's rows is a row like others", (t)
     await client.until("Z");
     const found = await client.ask("SELECT string_agg(s, ' ' ORDER BY s) FROM dots");
     t.same(valuesOf(found[1]!), ["\\. \\. a a b b"]);
+    await client.ask("TRUNCATE dots");
+    client.send(
+      query("COPY dots FROM STDIN (FORMAT csv)"),
+      message("d", Buffer.from('a\n"\\."\nb\n\\.\nc\n')),
+      message("c"),
+    );
+    await client.until("Z");
+    const quoted = await client.ask("SELECT string_agg(s, ' ' ORDER BY s) FROM dots");
+    t.same(valuesOf(quoted[1]!), ["\\. a b"]);
   }),
 );
 

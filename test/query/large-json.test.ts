@@ -37,9 +37,9 @@ const json = fc.oneof(
 t.test("json", async (t) => {
   const same = async (type: SqlType, value: Value): Promise<void> => {
     const before = turns;
-    const made = await madeInTurns(type, value, true, always);
+    const made = await madeInTurns(type, value, true, always, "UTC");
     t.same(made.json, toJson(type, value), type.name);
-    t.equal(made.text, jsonTextOf(type, value), type.name);
+    t.equal(made.text, jsonTextOf(type, value, "UTC"), type.name);
     t.ok(turns > before + 4, `${turns - before} turns`);
   };
   await fc.assert(

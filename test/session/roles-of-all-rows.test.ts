@@ -76,7 +76,11 @@ t.test("policies say which rows, and a role with CREATEROLE gives neither", (t) 
     ["create role pg_write_all_data", '42939 role name "pg_write_all_data" is reserved'],
     [
       "select oid, rolname from pg_roles where rolname like 'pg\\_%all%' order by 1",
-      ["3375|pg_read_all_stats", "6181|pg_read_all_data", "6182|pg_write_all_data"],
+      ["3374|pg_read_all_settings", "3375|pg_read_all_stats", "6181|pg_read_all_data", "6182|pg_write_all_data"],
+    ],
+    [
+      "select roleid::regrole from pg_auth_members where member = 'pg_monitor'::regrole order by 1",
+      ["pg_read_all_settings", "pg_read_all_stats", "pg_stat_scan_tables"],
     ],
     ["select member::regrole from pg_auth_members where roleid = 'pg_read_all_data'::regrole", ["upper"]],
   ]),

@@ -256,10 +256,9 @@ class ImportRun {
     };
     return () => {
       // psql also sends the line that ends the rows in a script.
-      hasEnded ||= records === undefined && within !== undefined && reader.count === 1 && reader.text(0) === "\\.";
+      const isPlain = reader.count === 1 && reader.kinds[0] === FIELD_PLAIN;
+      hasEnded ||= records === undefined && within !== undefined && isPlain && reader.text(0) === "\\.";
       if (hasEnded) return;
-      // A line break at the end, or between rows of several columns, is no row.
-      const isBlank = reader.count === 1 && reader.kinds[0] === FIELD_PLAIN && reader.starts[0] === reader.ends[0];
       if (isHeader) {
         isHeader = false;
         const names = this.options.columns ?? Array.from({ length: reader.count }, (_, i) => reader.text(i).trim());
@@ -268,7 +267,8 @@ class ImportRun {
         return;
       }
       if (!hasBegun) begin(this.options.columns);
-      if (isBlank && this.names.length > 1 && records === undefined) return;
+      // A line break at the end, or between rows of several columns, is no row.
+      if (isPlain && reader.starts[0] === reader.ends[0] && this.names.length > 1 && records === undefined) return;
       force?.(reader);
       this.target!.csv(reader);
     };

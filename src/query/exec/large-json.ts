@@ -4,13 +4,14 @@
  * identity, so only arguments that are columns are made ahead.
  */
 import type { Turns } from "../../protocol/turns.js";
-import { flattened, jsonPieces } from "../../values/json-value-pieces.js";
+import { flattened, jsonbTextPieces } from "../../values/json-value-pieces.js";
+import { nestArray } from "../../values/text-format-array.js";
 import { costLeft } from "../../values/value-cost.js";
-import { JSON_TYPE, JSONB, Json, type SqlArray, type SqlType, type Value } from "../../values/values.js";
+import { JSON_TYPE, type SqlArray, type SqlType, type Value } from "../../values/values.js";
 import type { Variant } from "../../values/variant.js";
 import { isList } from "../../values/variant-format.js";
 import type { Batch } from "../expr/expr.js";
-import { keepJson, keptJson, type MadeJson, toJson } from "../expr/functions/to-json.js";
+import { bracketed, jsonTextOf, keepJson, keptJson, type MadeJson, toJson } from "../expr/functions/to-json.js";
 import type { AggregateCall, OutputColumn } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import type { Open, Operator, Pulled } from "./operator.js";
@@ -70,7 +71,7 @@ class LargeJsonOperator implements Operator {
         if (!isLarge(value)) continue;
         const kept = keptJson(type, value);
         if (kept !== undefined && (kept.text !== undefined || !wantsText)) continue;
-        keepJson(value as object, await madeInTurns(type, value, wantsText, this.context));
+        keepJson(value as object, await madeInTurns(type, value, wantsText, this.context, this.context.timeZone));
       }
     }
     return batch;
@@ -84,30 +85,57 @@ class LargeJsonOperator implements Operator {
 const isLarge = (value: unknown): boolean => costLeft(value, LARGE_PARTS) < 0;
 
 /** What `toJson` and `jsonTextOf` give. */
-export async function madeInTurns(type: SqlType, value: Value, wantsText: boolean, turns: Turns): Promise<MadeJson> {
-  const json = await jsonInTurns(type, value, turns);
+export async function madeInTurns(
+  type: SqlType,
+  value: Value,
+  wantsText: boolean,
+  turns: Turns,
+  timeZone: string,
+): Promise<MadeJson> {
+  const list = listOf(type, value);
+  if (list !== null) {
+    const { items, itemType, nested } = list;
+    const json = nested(await listInTurns(items, (item) => toJson(itemType, item, timeZone), turns));
+    if (!wantsText) return { type, json };
+    const texts = await listInTurns(items, (item) => jsonTextOf(itemType, item, timeZone), turns);
+    return { type, json, text: bracketed(nested(texts), ",") };
+  }
+  const json = toJson(type, value, timeZone);
   if (!wantsText) return { type, json };
+  if (type.name !== "jsonb") return { type, json, text: jsonTextOf(type, value, timeZone) };
   const pieces: string[] = [];
-  for (const piece of jsonPieces(JSONB, new Json(json))) {
+  for (const piece of jsonbTextPieces(json)) {
     pieces.push(flattened(piece));
     if (turns.shouldYield()) await turns.yieldTurn();
   }
   return { type, json, text: pieces.join("") };
 }
 
-async function jsonInTurns(type: SqlType, value: Value, turns: Turns): Promise<unknown> {
-  if (type.name === "array") {
-    const { elements, dimensions } = value as SqlArray;
-    if (dimensions.length === 1) return listInTurns(elements, (element) => toJson(type.element!, element), turns);
-  }
-  if (type.name === "variant" && isList(value as Variant)) {
-    return listInTurns(value as readonly Value[], (item) => toJson(type, item), turns);
-  }
-  return toJson(type, value);
+interface List {
+  readonly items: readonly Value[];
+  readonly itemType: SqlType;
+  /** What was made of the items, in the list's dimensions. */
+  nested(made: readonly unknown[]): readonly unknown[];
 }
 
-async function listInTurns(items: readonly Value[], convert: (item: Value) => unknown, turns: Turns): Promise<unknown> {
-  const list: unknown[] = [];
+function listOf(type: SqlType, value: Value): List | null {
+  if (type.name === "array") {
+    const array = value as SqlArray;
+    const isFlat = array.dimensions.length === 1;
+    const nested = (made: readonly unknown[]) =>
+      isFlat ? made : nestArray({ ...array, elements: made as readonly Value[] }, (item) => item);
+    return { items: array.elements, itemType: type.element!, nested };
+  }
+  if (type.name !== "variant" || !isList(value as Variant)) return null;
+  return { items: value as readonly Value[], itemType: type, nested: (made) => made };
+}
+
+async function listInTurns<T>(
+  items: readonly Value[],
+  convert: (item: Value) => T,
+  turns: Turns,
+): Promise<readonly T[]> {
+  const list: T[] = [];
   for (let at = 0; at < items.length; at++) {
     list.push(convert(items[at]!));
     if (at % STEP_ELEMENTS === 0 && turns.shouldYield()) await turns.yieldTurn();

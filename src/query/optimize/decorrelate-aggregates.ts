@@ -207,7 +207,7 @@ function groupsFor(top: Plan, input: Plan, prices: Prices): Groups | null {
   const aggregate = filter === null ? selection : filter.input;
   if (aggregate.kind !== "aggregate" || aggregate.groups.length > 0 || aggregate.grouping !== undefined) return null;
   // What these give for no rows is only known in a statement that runs.
-  if (aggregate.calls.some(({ fn }) => fn.open !== undefined)) return null;
+  if (aggregate.calls.some(({ fn }) => fn.open !== undefined && fn.takesJson !== true)) return null;
   const exprs = projection?.exprs ?? aggregate.columns.map(columnExpr);
   const conditions = conjuncts(filter?.predicate ?? null);
   const all = [...exprs, ...conditions, ...exprsOfPlan(aggregate)];

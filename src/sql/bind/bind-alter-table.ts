@@ -252,7 +252,7 @@ function plainAction(command: Plain, table: TableDef, binding: Binding): AlterAc
     return { kind, parent: nameOf(lookUpTable(parent, binding)) };
   }
   if (command.kind === "set trigger" && command.isAll) requireSuperuserFor(table, binding);
-  if (command.kind === "set trigger" || command.kind === "set rule") return command;
+  if ("enabled" in command || "identity" in command) return command;
   if (command.kind === "options") {
     return { kind: "set storage", storage: storageAfter(command.options, command.reset, table) };
   }

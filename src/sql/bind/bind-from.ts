@@ -123,7 +123,7 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
   const rows = readableRows(table, { ...node, rowKey, ...(clause === null && { locks: false as const }) }, binding);
   if (clause !== null) scope.locks!.add(clause, rows.rowKey!);
   if (isOfCursor && sample === null) noteCursorTable(table, rows, binding);
-  return sample === null ? rows : sampleOf(rows, sample, binding);
+  return sample === null ? rows : sampleOf(rows, sample, scope, binding);
 }
 
 /** Its rows have several tables, each with a primary key of its own. */

@@ -58,23 +58,36 @@ function placeOf(key: Uint8Array, seed: number | null): number {
 /** Whether the rows have to come with their storage keys. */
 export const samplesByKey = (sample: SampleNode | null): boolean => sample !== null && sample.seed !== null;
 
-/** Throws 42704 for an unknown method, 2202H for a wrong number of arguments. */
-export function sampleOf(rows: TableRows, { method, args, seed, position }: SampleNode, binding: Binding): FromSource {
+/**
+ * The arguments see what the query's own FROM does not have: columns of enclosing queries, also left of LATERAL. Throws
+ * 42704 for an unknown method, 2202H for a wrong number of arguments.
+ */
+export function sampleOf(
+  rows: TableRows,
+  { method, args, seed, position }: SampleNode,
+  scope: Scope,
+  binding: Binding,
+): FromSource {
   if (!METHODS.has(method)) throw sqlError("42704", `tablesample method ${method} does not exist`, { position });
   if (args.length !== 1) {
     throw sqlError("2202H", `tablesample method ${method} requires 1 argument, not ${args.length}`, { position });
   }
-  const percent = number(args[0]!, FLOAT4, binding);
+  const percent = number(args[0]!, FLOAT4, scope, binding);
   const predicate: Expr =
     seed === null
       ? { kind: "call", type: BOOL, fn: DRAWN, args: [percent] }
-      : { kind: "call", type: BOOL, fn: DRAWN_BY_SEED, args: [percent, keyOf(rows), number(seed, FLOAT8, binding)] };
+      : {
+          kind: "call",
+          type: BOOL,
+          fn: DRAWN_BY_SEED,
+          args: [percent, keyOf(rows), number(seed, FLOAT8, scope, binding)],
+        };
   const { plan: input, items } = rows;
   return { plan: Object.freeze({ kind: "filter", input, predicate, columns: input.columns }), items };
 }
 
-function number(node: ExprNode, type: SqlType, binding: Binding): Expr {
-  const bound = bindExpr(node, contextOf(binding, new Scope(null), "TABLESAMPLE"));
+function number(node: ExprNode, type: SqlType, scope: Scope, binding: Binding): Expr {
+  const bound = bindExpr(node, contextOf(binding, new Scope(scope), "TABLESAMPLE"));
   return coerceImplicit(bound, type, binding, node.position);
 }
 

@@ -125,7 +125,13 @@ export function copyTable({ table: name, options }: CreateTableStatement["like"]
     columns,
     checks,
     statistics,
-    primaryKey: table.primaryKey === null ? null : keyOf(table.primaryKey),
+    primaryKey:
+      table.primaryKey === null
+        ? null
+        : {
+            ...keyOf(table.primaryKey),
+            ...(table.primaryKeyInclude && { include: table.primaryKeyInclude.map(nameOf) }),
+          },
     uniques: uniques.map((index) => ({
       ...keyOf(index.columns.map((column) => column.columnId)),
       ...(index.include && { include: index.include.map(nameOf) }),

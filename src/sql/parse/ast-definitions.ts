@@ -340,6 +340,10 @@ export type AlterTableCommand =
   | { readonly kind: "options"; readonly options: readonly OptionNode[]; readonly reset: boolean }
   /** SET (audit = '…') and RESET (audit); null: nothing is audited. */
   | { readonly kind: "set audit"; readonly uses: string | null; readonly position: number }
+  | {
+      readonly kind: "replica identity";
+      readonly identity: "default" | "full" | "nothing" | { readonly index: string };
+    }
   /** Has no meaning here; `what` names it in the notice. */
   /** `column`: the name, or in an index the number, of the one that the action is about. */
   | { readonly kind: "ignored"; readonly what: string; readonly column?: string | number };

@@ -138,6 +138,12 @@ function alterIdentity(node: AlterTableCmd, name: string, ifExists: boolean, c: 
       if (change.alterInheritability) throw sqlError("0A000", "constraints cannot be altered to be NO INHERIT");
       return { kind: "alter constraint", name: conname, deferrable, initiallyDeferred: initdeferred };
     }
+    case "AT_ReplicaIdentity": {
+      const { identity_type, name: index = "" } = only(node.def, "ReplicaIdentityStmt");
+      if (identity_type === "i") return { kind: "replica identity", identity: { index } };
+      const identity = identity_type === "f" ? "full" : identity_type === "n" ? "nothing" : "default";
+      return { kind: "replica identity", identity };
+    }
     default:
       return null;
   }
@@ -157,7 +163,6 @@ const IGNORED_COMMANDS: Partial<Record<NonNullable<AlterTableCmd["subtype"]>, st
   AT_DropOids: "SET WITHOUT OIDS",
   AT_SetTableSpace: "SET TABLESPACE",
   AT_ChangeOwner: "OWNER TO",
-  AT_ReplicaIdentity: "REPLICA IDENTITY",
 };
 
 function ignoredCommand(node: AlterTableCmd, position: number): AlterTableCommand {

@@ -6,10 +6,11 @@ import { sqlError } from "../../../protocol/errors.js";
 import { JSON_KEYS_MAX, TEXT_CHARACTERS_MAX } from "../../../protocol/limits.js";
 import { Numeric } from "../../../values/numeric.js";
 import { JSON_TYPE, Json, type SqlType, type Value } from "../../../values/values.js";
+import type { AggregateFunction } from "../expr.js";
 import { checkParts, LongList, partsOf } from "../value-parts.js";
 import { type Aggregate, aggregate } from "./aggregate-steps.js";
 import { type AggregateFamily, family, formOf, matchPatterns } from "./define.js";
-import { jsonTextOf, keptJson, toJson } from "./to-json.js";
+import { isZonedJson, jsonTextOf, keptJson, toJson } from "./to-json.js";
 
 /** Pieces that are joined at a time: V8 takes long to put a text together that was added to millions of times. */
 const PIECES_MAX = 1024;
@@ -93,22 +94,28 @@ function count(state: JsonState<unknown>, member: unknown): void {
   checkParts(state.parts);
 }
 
+/** Where the session's time zone decides what the JSON is, the steps are made for one run of a statement. */
+function inZone(made: (timeZone: string) => AggregateFunction): AggregateFunction {
+  const fn = made("UTC");
+  return fn.args.some(isZonedJson) ? { ...fn, open: ({ timeZone }) => made(timeZone) } : fn;
+}
+
 export function jsonArray(name: string, returns: SqlType): AggregateFamily {
   return family(name, formOf(["any"], returns), (types) => {
     const match = matchPatterns(["any"], types);
     if (match === null) return null;
     const [type] = match.args as [SqlType];
     const separator = type.name === "array" || type.name === "record" ? ", \n " : ", ";
-    const steps: Aggregate<JsonState<LongList<unknown>>> = {
+    const steps = (timeZone: string): Aggregate<JsonState<LongList<unknown>>> => ({
       takesJson: true,
       init: () => jsonState(new LongList<unknown>(), returns),
       step(state, value: Value) {
         const kept = keptJson(type, value);
         if (state.text !== null) {
           if (state.count > 0) state.text.add(separator);
-          state.text.add(kept?.text ?? jsonTextOf(type, value));
+          state.text.add(kept?.text ?? jsonTextOf(type, value, timeZone));
         }
-        const member = kept === undefined ? toJson(type, value) : kept.json;
+        const member = kept === undefined ? toJson(type, value, timeZone) : kept.json;
         state.value.push(member);
         count(state, member);
         return state;
@@ -116,8 +123,8 @@ export function jsonArray(name: string, returns: SqlType): AggregateFamily {
       result: (state) => given(state, state.value.list, "[", "]"),
       resultInTurns: (state, turns) =>
         state.value.isLong ? state.value.listInTurns(turns).then((list) => given(state, list, "[", "]")) : null,
-    };
-    return aggregate(name, [type], returns, steps, false);
+    });
+    return inZone((timeZone) => aggregate(name, [type], returns, steps(timeZone), false));
   });
 }
 
@@ -126,19 +133,19 @@ export function jsonObject(name: string, returns: SqlType): AggregateFamily {
     const match = matchPatterns(["any", "any"], types);
     if (match === null) return null;
     const [keyType, valueType] = match.args as [SqlType, SqlType];
-    const steps: Aggregate<JsonState<Record<string, unknown>>> = {
+    const steps = (timeZone: string): Aggregate<JsonState<Record<string, unknown>>> => ({
       takesJson: true,
       init: () => jsonState({}, returns),
       step(state, key: Value, value: Value) {
         if (key === null) throw sqlError("22023", "field name must not be null");
         if (state.isGiven) state.value = { ...state.value };
         state.isGiven = false;
-        const name = keyText(toJson(keyType, key));
+        const name = keyText(toJson(keyType, key, timeZone));
         const separator = state.count > 0 ? ", " : "";
         const kept = keptJson(valueType, value);
         state.text?.add(`${separator}${JSON.stringify(name)} : `);
-        state.text?.add(kept?.text ?? jsonTextOf(valueType, value));
-        const member = kept === undefined ? toJson(valueType, value) : kept.json;
+        state.text?.add(kept?.text ?? jsonTextOf(valueType, value, timeZone));
+        const member = kept === undefined ? toJson(valueType, value, timeZone) : kept.json;
         setMember(state.value, name, member);
         count(state, member);
         if (state.count > JSON_KEYS_MAX) {
@@ -147,8 +154,8 @@ export function jsonObject(name: string, returns: SqlType): AggregateFamily {
         return state;
       },
       result: (state) => given(state, state.value, "{ ", " }"),
-    };
-    return aggregate(name, [keyType, valueType], returns, steps, false);
+    });
+    return inZone((timeZone) => aggregate(name, [keyType, valueType], returns, steps(timeZone), false));
   });
 }
 

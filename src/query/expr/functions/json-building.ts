@@ -2,14 +2,13 @@
 
 import { sqlError } from "../../../protocol/errors.js";
 import { setMember } from "../../../values/json-text.js";
-import { toText } from "../../../values/text-format.js";
 import { JSON_TYPE, JSONB, Json, type SqlType, TEXT, type Value } from "../../../values/values.js";
 import type { EvalContext } from "../expr.js";
 import { composedJson } from "./composed-value.js";
 import { contextFn, type FunctionFamily, family, formOf } from "./define.js";
-import { asJson, isContainer } from "./json.js";
+import { isContainer } from "./json.js";
 import type { JsonObject } from "./json-member.js";
-import { jsonTextOf, toJson } from "./to-json.js";
+import { jsonOf, jsonTextOf, toJson } from "./to-json.js";
 
 /** Of an element that becomes JSON. */
 const CONVERSION_NANOS = 100;
@@ -73,21 +72,12 @@ function converting(name: string, returns: SqlType): FunctionFamily {
     const [given] = types;
     if (given === undefined || types.length > 1) return null;
     const type = given.name === "unknown" ? TEXT : given;
-    // What is JSON already keeps its text.
-    if (returns === JSON_TYPE && (type.name === "json" || type.name === "jsonb")) {
-      const kept = (json: Json) => (type.name === "json" ? json : new Json(json.value, toText(JSONB, json)));
-      return contextFn(name, [type], returns, (_context: EvalContext, value: Value) => kept(value as Json), {
-        nanosPerUnit: CONVERSION_NANOS,
-      });
-    }
     return contextFn(
       name,
       [type],
       returns,
       (context: EvalContext, value: Value) =>
-        returns === JSONB
-          ? composedJson(toJson(type, value, context.timeZone))
-          : asJson(returns, toJson(type, value, context.timeZone)),
+        returns === JSONB ? composedJson(toJson(type, value, context.timeZone)) : jsonOf(type, value, context.timeZone),
       { nanosPerUnit: CONVERSION_NANOS },
     );
   });

@@ -7,6 +7,14 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Numeric);
 }
 
+/**
+ * The member of a jsonb value by index. PostgreSQL stores a scalar as an array of itself, and its operators -> and ->>
+ * show it.
+ */
+export function scalarOrElement(value: unknown, index: number): unknown {
+  return member(typeof value === "object" && value !== null && !(value instanceof Numeric) ? value : [value], index);
+}
+
 /** A member by key of an object or by index (negative: from the end) of an array; undefined when it is not there. */
 export function member(value: unknown, key: string | number): unknown {
   if (typeof key === "number") return Array.isArray(value) ? value.at(key) : undefined;

@@ -47,6 +47,36 @@ export function* membersIn(text: string): Generator<Member> {
   }
 }
 
+/** Without members of objects that are null, and without spaces; the order and equal keys stay. */
+export function withoutNulls(text: string): string {
+  const isObject: boolean[] = [];
+  let out = "";
+  let key: string | null = null;
+  let isFirst = true;
+  for (let next = 0; ; next = TOKEN.lastIndex) {
+    TOKEN.lastIndex = next;
+    const token = TOKEN.exec(text)?.[0].trimStart();
+    if (token === undefined) return out;
+    if (token === "," || token === ":") continue;
+    if (token === "]" || token === "}") {
+      isObject.pop();
+      out += token;
+      isFirst = false;
+      continue;
+    }
+    const written = token.includes("\\") ? JSON.stringify(JSON.parse(token)) : token;
+    if (key === null && isObject.at(-1) === true) {
+      key = written;
+      continue;
+    }
+    const isLeftOut = key !== null && token === "null";
+    if (!isLeftOut) out += `${isFirst ? "" : ","}${key === null ? "" : `${key}:`}${written}`;
+    key = null;
+    if (!isLeftOut) isFirst = token === "{" || token === "[";
+    if (isFirst && !isLeftOut) isObject.push(token === "{");
+  }
+}
+
 /** A member by key or index, as it is written; of equal keys the last one counts. */
 function memberText(text: string, step: string | number): string | undefined {
   const members = [...membersIn(text)];

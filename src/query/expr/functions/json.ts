@@ -15,14 +15,14 @@ import {
   type SqlType,
   TEXT,
 } from "../../../values/values.js";
-import { compareJson } from "../compare.js";
+import { compareJson, jsonKeys } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
 import { jsonParts } from "../work.js";
 import { composedJson } from "./composed-value.js";
 import { fn, op, taking } from "./define.js";
 import { atMemberPath, isMemberPath } from "./json-extract.js";
-import { atPath, isJsonObject, type JsonObject, member } from "./json-member.js";
-import { textAt } from "./json-slices.js";
+import { atPath, isJsonObject, type JsonObject, member, scalarOrElement } from "./json-member.js";
+import { textAt, withoutNulls } from "./json-slices.js";
 
 /** The member as JSON; a `json` result keeps a text of its own. */
 export function asJson(type: SqlType, value: unknown): Json | null {
@@ -59,7 +59,7 @@ export function asText(type: SqlType, value: unknown): string | null {
 const NANOS_PER_WRITTEN_PART = 100;
 
 /** A part of a json value with its own text as it was written. */
-function writtenPart(json: Json, found: unknown, path: readonly (string | number | null)[]): Json {
+function writtenPart(json: Json, found: unknown, path: Path): Json {
   return new Json(found, (json.text === undefined ? undefined : textAt(json.text, path)) ?? jsonText(found));
 }
 
@@ -69,22 +69,32 @@ const PATH = arrayOf(TEXT);
 const isPath = ({ value }: Json, key: string) =>
   key.charCodeAt(0) === 36 && isMemberPath(key) && member(value, key) === undefined;
 
+type Path = readonly (string | number | null)[];
+
+function partOf(type: SqlType, json: Json, found: unknown, path: Path): Json | null {
+  return type === JSON_TYPE && found !== undefined ? writtenPart(json, found, path) : asJson(type, found);
+}
+
+function textOf(type: SqlType, json: Json, found: unknown, path: Path): string | null {
+  const isWritten = type === JSON_TYPE && found !== undefined && found !== null && typeof found !== "string";
+  return isWritten ? writtenPart(json, found, path).text! : asText(type, found);
+}
+
 function access(type: SqlType): ScalarFunction[] {
-  const part = (json: Json, found: unknown, path: readonly (string | number | null)[]) =>
-    type === JSON_TYPE && found !== undefined ? writtenPart(json, found, path) : asJson(type, found);
-  const text = (json: Json, found: unknown, path: readonly (string | number | null)[]) =>
-    type === JSON_TYPE && isContainer(found) ? writtenPart(json, found, path).text! : asText(type, found);
+  const element = type === JSONB ? scalarOrElement : member;
+  const part = (json: Json, found: unknown, path: Path) => partOf(type, json, found, path);
+  const text = (json: Json, found: unknown, path: Path) => textOf(type, json, found, path);
   const partAt = (json: Json, key: string) =>
     isPath(json, key) ? asJson(type, atMemberPath(json.value, key)) : part(json, member(json.value, key), [key]);
-  const textOf = (json: Json, key: string) =>
+  const textAtKey = (json: Json, key: string) =>
     isPath(json, key) ? asText(type, atMemberPath(json.value, key)) : text(json, member(json.value, key), [key]);
   // Of jsonb, only what is found counts, where its text is asked for; of json the whole text is looked through.
   const options = type === JSONB ? { nanosPerUnit: 0 } : {};
   return [
     op("->", [type, TEXT], type, partAt, options),
-    op("->", [type, INT4], type, (json: Json, at: number) => part(json, member(json.value, at), [at]), options),
-    op("->>", [type, TEXT], TEXT, textOf, options),
-    op("->>", [type, INT4], TEXT, (json: Json, at: number) => text(json, member(json.value, at), [at]), options),
+    op("->", [type, INT4], type, (json: Json, at: number) => part(json, element(json.value, at), [at]), options),
+    op("->>", [type, TEXT], TEXT, textAtKey, options),
+    op("->>", [type, INT4], TEXT, (json: Json, at: number) => text(json, element(json.value, at), [at]), options),
     op(
       "#>",
       [type, PATH],
@@ -329,27 +339,39 @@ function pretty(value: unknown, indent = ""): string {
     return `[\n${value.map((item) => inner + pretty(item, inner)).join(",\n")}\n${indent}]`;
   }
   if (!isJsonObject(value)) return jsonbToText(value);
-  const members = Object.entries(value).map(([key, item]) => `${inner}${JSON.stringify(key)}: ${pretty(item, inner)}`);
+  const members = jsonKeys(value).map((key) => `${inner}${JSON.stringify(key)}: ${pretty(value[key], inner)}`);
   return members.length === 0 ? `{\n${indent}}` : `{\n${members.join(",\n")}\n${indent}}`;
 }
 
 /** json_object(keys[, values]) out of arrays of text; one array alternates keys and values. */
-function objectOfTexts(keys: SqlArray, values?: SqlArray): Json {
+function objectOfTexts(type: SqlType, keys: SqlArray, values?: SqlArray): Json {
   const names = pathOf(keys);
   const shape = keys.dimensions;
   if (shape.length > 2 || (values !== undefined && (shape.length > 1 || values.dimensions.length > 1))) {
     throw sqlError("2202E", "wrong number of array subscripts");
   }
   if (shape.length === 2 && shape[1] !== 2) throw sqlError("2202E", "array must have two columns");
-  if (values === undefined) {
-    if (names.length % 2 !== 0) throw sqlError("2202E", "array must have even number of elements");
-    const object: JsonObject = {};
-    for (let i = 0; i < names.length; i += 2) setMember(object, keyText(names[i] as string | null), names[i + 1]);
-    return new Json(object);
+  if (values !== undefined) {
+    const members = pathOf(values);
+    if (members.length !== names.length) throw sqlError("2202E", "mismatched array dimensions");
+    return objectOf(
+      type,
+      names.map((name, i) => [name, members[i]!]),
+    );
   }
-  const members = pathOf(values);
-  if (members.length !== names.length) throw sqlError("2202E", "mismatched array dimensions");
-  return new Json(Object.fromEntries(names.map((name, i) => [keyText(name), members[i]])));
+  if (names.length % 2 !== 0) throw sqlError("2202E", "array must have even number of elements");
+  return objectOf(
+    type,
+    Array.from({ length: names.length / 2 }, (_, i) => [names[2 * i]!, names[2 * i + 1]!]),
+  );
+}
+
+function objectOf(type: SqlType, members: readonly (readonly [string | null, string | null])[]): Json {
+  const object: JsonObject = {};
+  for (const [key, value] of members) setMember(object, keyText(key), value);
+  if (type === JSONB) return new Json(object);
+  const texts = members.map(([key, value]) => `${JSON.stringify(key)} : ${JSON.stringify(value)}`);
+  return new Json(object, `{${texts.join(", ")}}`);
 }
 
 function keyText(key: string | null): string {
@@ -371,7 +393,7 @@ function extractPath(suffix: string, text: boolean): ScalarFunction[] {
       text ? TEXT : type,
       (json: Json, ...steps: string[]) => {
         const found = atPath(json.value, steps);
-        return text ? asText(type, found) : asJson(type, found);
+        return text ? textOf(type, json, found, steps) : partOf(type, json, found, steps);
       },
       { variadic: TEXT },
     ),
@@ -383,7 +405,10 @@ export const JSON_FUNCTIONS: readonly ScalarFunction[] = [
     ...pair("typeof", (name, type) => fn(name, [type], TEXT, (json: Json) => kindOf(json.value))),
     ...pair("array_length", (name, type) => fn(name, [type], INT4, arrayLength)),
   ]),
-  ...pair("strip_nulls", (name, type) => fn(name, [type], type, (json: Json) => asJson(type, stripNulls(json.value)))),
+  fn("json_strip_nulls", [JSON_TYPE], JSON_TYPE, ({ value, text }: Json) => {
+    return new Json(stripNulls(value), withoutNulls(text!));
+  }),
+  fn("jsonb_strip_nulls", [JSONB], JSONB, ({ value }: Json) => new Json(stripNulls(value))),
   ...extractPath("extract_path", false),
   ...extractPath("extract_path_text", true),
   fn("jsonb_pretty", [JSONB], TEXT, (json: Json) => pretty(json.value)),
@@ -397,6 +422,8 @@ export const JSON_FUNCTIONS: readonly ScalarFunction[] = [
     fn("jsonb_insert", [JSONB, PATH, JSONB, BOOL], JSONB, insertAtPath),
   ]),
   ...named(),
-  ...pair("object", (name, type) => fn(name, [PATH], type, (keys: SqlArray) => objectOfTexts(keys))),
-  ...pair("object", (name, type) => fn(name, [PATH, PATH], type, objectOfTexts)),
+  ...pair("object", (name, type) => fn(name, [PATH], type, (keys: SqlArray) => objectOfTexts(type, keys))),
+  ...pair("object", (name, type) =>
+    fn(name, [PATH, PATH], type, (keys: SqlArray, values: SqlArray) => objectOfTexts(type, keys, values)),
+  ),
 ];

@@ -126,6 +126,14 @@ function elementsOf(name: string, type: SqlType, { value }: Json): readonly unkn
   throw sqlError("22023", `cannot call ${name} on ${isJsonObject(value) ? "a non-array" : "a scalar"}`);
 }
 
+/** Those of `json` as they are written. */
+function jsonElements(name: string, type: SqlType, json: Json): Iterable<Json> {
+  const values = elementsOf(name, type, json);
+  const { text } = json;
+  if (text === undefined) return mapped(values, (value) => new Json(value));
+  return mapped(membersIn(text), ({ start, end }) => partAsJson(text.slice(start, end)));
+}
+
 const keyOf = (key: string): string => key;
 
 function jsonFunctions(prefix: string, type: SqlType): TableFunction[] {
@@ -181,8 +189,7 @@ function toRecord(name: string, type: SqlType, set: boolean): TableFunction {
     returns: RECORD,
     strict: true,
     open(context: EvalContext, [json]: readonly Value[], shape: SqlType) {
-      const { value } = json as Json;
-      const objects = set ? elementsOf(name, type, json as Json) : [value];
+      const objects = set ? jsonElements(name, type, json as Json) : [json as Json];
       return recordRows(mapped(objects, (object) => recordFields(name, object, shape, null, context)));
     },
   });
@@ -198,7 +205,7 @@ function populateSet(name: string, json: SqlType): Family<TableFunction> {
       returns: base,
       strict: false,
       open(context: EvalContext, [record, array]: readonly Value[], shape: SqlType) {
-        const objects = array === null ? [] : elementsOf(name, json, array as Json);
+        const objects = array === null ? [] : jsonElements(name, json, array as Json);
         const fields = record as readonly Value[] | null;
         return recordRows(mapped(objects, (object) => recordFields(name, object, shape, fields, context)));
       },

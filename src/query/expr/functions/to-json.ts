@@ -97,8 +97,40 @@ function untypedJson(value: Value): unknown {
   return untypedToText(value);
 }
 
-/** A value as JSON text; json values stay as they are written. */
-export function jsonTextOf(type: SqlType, value: Value, timeZone = "UTC"): string {
-  if (value instanceof Json && value.text !== undefined) return value.text;
-  return jsonToCompactText(toJson(type, value, timeZone));
+/** Whether the session's time zone decides what its JSON is. */
+export function isZonedJson(type: SqlType): boolean {
+  if (type.element !== null) return isZonedJson(type.element);
+  return type.name === "timestamptz" || type.fields?.some((field) => isZonedJson(field.type)) === true;
+}
+
+/**
+ * A value as JSON text. `json` stays as it is written and `jsonb` has its spaces, also within arrays and records, whose
+ * fields keep their order and come twice if two have one name. `separator` stands between elements or fields.
+ */
+export function jsonTextOf(type: SqlType, value: Value, timeZone: string, separator = ","): string {
+  if (value === null) return "null";
+  if (value instanceof Json) return value.text ?? toText(JSONB, value);
+  if (type.element !== null) {
+    const items = nestArray(value as SqlArray, (element) => jsonTextOf(type.element!, element, timeZone));
+    return bracketed(items, separator);
+  }
+  if (type.name !== "record") return jsonToCompactText(toJson(type, value, timeZone));
+  const { fields } = type;
+  const members = (value as readonly Value[]).map((field, i) => {
+    const named = fields?.[i];
+    if (named === undefined) return `"f${i + 1}":${jsonToCompactText(untypedJson(field))}`;
+    return `${JSON.stringify(named.name)}:${jsonTextOf(named.type, field, timeZone)}`;
+  });
+  return `{${members.join(separator)}}`;
+}
+
+/** A value as `json`. */
+export function jsonOf(type: SqlType, value: Value, timeZone: string, separator = ","): Json {
+  if (value instanceof Json && value.text !== undefined) return value;
+  return new Json(toJson(type, value, timeZone), jsonTextOf(type, value, timeZone, separator));
+}
+
+/** An array, perhaps of several dimensions, out of the texts of its elements. */
+export function bracketed(items: readonly unknown[], separator: string): string {
+  return `[${items.map((item) => (Array.isArray(item) ? bracketed(item, ",") : item)).join(separator)}]`;
 }

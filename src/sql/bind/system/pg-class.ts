@@ -1,6 +1,6 @@
 /** pg_class, pg_attribute and pg_index: every relation of the tenant and of the system, and its columns. */
 import { withoutReferences } from "../../../catalog/object-reference.js";
-import type { ColumnDef, TableDef } from "../../../catalog/table.js";
+import type { ColumnDef, ReplicaIdentity, TableDef } from "../../../catalog/table.js";
 import { isRowType } from "../../../catalog/type.js";
 import type { ViewDef } from "../../../catalog/view.js";
 import { oidOfId } from "../../../query/expr/types.js";
@@ -124,7 +124,7 @@ function* tableRows(table: TableDef, view: DefinedView): Iterable<SystemRow> {
     relhassubclass: (table.children?.length ?? 0) > 0,
     relispartition: table.partitionBound !== undefined,
     relpartbound: boundText(table, view.catalog),
-    relreplident: "d",
+    relreplident: identityLetter(table.replicaIdentity),
     relispopulated: table.materialized?.populated ?? true,
     reloptions: table.storage === undefined ? null : sqlArray(table.storage),
     ...accessColumns(table.id, view),
@@ -143,6 +143,11 @@ function* tableRows(table: TableDef, view: DefinedView): Iterable<SystemRow> {
       reloptions: index.storage === undefined ? null : sqlArray(index.storage),
     };
   }
+}
+
+function identityLetter(identity: ReplicaIdentity | undefined): string {
+  if (identity === undefined) return "d";
+  return identity === "full" ? "f" : identity === "nothing" ? "n" : "i";
 }
 
 /** The options that are on; null: none. */
@@ -345,6 +350,7 @@ const pgIndex = definedRelation("pg_catalog", "pg_index", function* ({ catalog }
       indimmediate: index.deferrable === undefined,
       indisvalid: valid,
       indisready: true,
+      indisreplident: isReplicaIdentity(table, index),
       indislive: true,
       indkey: catalogVector(all.map((id) => attnum(table, id))),
       indcollation: catalogVector(keyTypes.map(({ type }) => layoutOf(type).collation)),
@@ -355,6 +361,12 @@ const pgIndex = definedRelation("pg_catalog", "pg_index", function* ({ catalog }
     };
   }
 });
+
+function isReplicaIdentity(table: TableDef, { oid }: IndexFacts): boolean {
+  const identity = table.replicaIdentity;
+  if (typeof identity !== "object") return false;
+  return oid === (identity.indexId === null ? oidOfId(table.id, 1) : oidOfId(identity.indexId));
+}
 
 function givenClass(type: SqlType, method: number, name: string | undefined): number {
   return (name !== undefined && namedClass(name, method)) || classOf(type, method);

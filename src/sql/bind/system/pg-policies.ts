@@ -6,16 +6,17 @@ import { sqlArray } from "../../../values/text-format-array.js";
 import { parseSql } from "../../parse/parse.js";
 import { classOid } from "./pg-descriptions.js";
 import { hashedOid, schemaOid } from "./relation-facts.js";
-import { conditionText, listOf, policedTables, roleOid } from "./role-facts.js";
+import { conditionText, listedRoles, listOf, policedTables, roleOid, usesRoles } from "./role-facts.js";
 import { definedRelation, liveRelation, type SystemView } from "./system-view.js";
 import { keptText } from "./view-text.js";
 
 const LETTERS = { all: "*", select: "r", insert: "a", update: "w", delete: "d" } as const;
 
-const authMembers = definedRelation("pg_catalog", "pg_auth_members", function* ({ catalog }) {
-  for (const role of catalog.roles()) {
+const authMembers = definedRelation("pg_catalog", "pg_auth_members", function* (view) {
+  if (!usesRoles(view.catalog)) return;
+  for (const { oid, role } of listedRoles(view)) {
     for (const { roleId, admin } of role.memberOf) {
-      yield { roleid: roleOid(roleId), member: roleOid(role.id), grantor: 10, admin_option: admin };
+      yield { roleid: roleOid(roleId), member: oid, grantor: 10, admin_option: admin };
     }
   }
 });

@@ -99,6 +99,12 @@ const pgConstraint = definedRelation("pg_catalog", "pg_constraint", function* (v
           condeferrable: references.key.deferrable,
           condeferred: references.key.initiallyDeferred,
           convalidated: !references.key.notValid,
+          // That of the partitioned table, which partitions share.
+          ...(references.key.parentId !== undefined && {
+            conparentid: oidOfId(references.key.parentId),
+            conislocal: false,
+            coninhcount: 1,
+          }),
         }),
       };
     }

@@ -145,15 +145,20 @@ export function indexesOf(table: TableDef): IndexFacts[] {
   if (table.primaryKey !== null) {
     const name = table.primaryKeyName!;
     const columnIds = table.primaryKey;
-    const definition = `CREATE UNIQUE INDEX ${quoteIdentifier(name)} ON ${only(table)}${qualified(table)} USING btree (${listOf(table, columnIds)})`;
+    const included = table.primaryKeyInclude ?? [];
+    const definition = `CREATE UNIQUE INDEX ${quoteIdentifier(name)} ON ${only(table)}${qualified(table)} USING btree (${listOf(table, columnIds)})${includeText(table, included)}`;
     const parent = table.primaryKeyInherited ? oidOfId(table.parents![0]!, 1) : null;
     const valid = !table.primaryKeyInvalid;
     const oid = oidOfId(table.id, 1);
     const kind = { ...PLAIN_INDEX, unique: true, primary: true, method: BTREE_OID, options: columnIds.map(() => 0) };
-    keys.push({ ...kind, oid, table, name, columnIds, parent, valid, definition });
+    keys.push({ ...kind, oid, table, name, columnIds, included, parent, valid, definition });
   }
   const search = (table.searchIndexes ?? []).map((index) => searchIndexFacts(table, index));
   return [...keys, ...table.indexes.map((index) => indexFacts(table, index)), ...search];
+}
+
+function includeText(table: TableDef, columnIds: readonly number[]): string {
+  return columnIds.length > 0 ? ` INCLUDE (${listOf(table, columnIds)})` : "";
 }
 
 function searchIndexFacts(table: TableDef, index: SearchIndexDef): IndexFacts {
@@ -217,7 +222,7 @@ function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
     const order = descending ? (nullsFirst ? " DESC" : " DESC NULLS LAST") : nullsFirst ? " NULLS FIRST" : "";
     return `${expression === undefined ? nameOf(table, columnId) : indexKeyText(expression.sql)}${operatorClass === undefined ? "" : ` ${operatorClass}`}${order}`;
   });
-  const include = index.include?.length ? ` INCLUDE (${listOf(table, index.include)})` : "";
+  const include = includeText(table, index.include ?? []);
   const nulls = index.nullsNotDistinct ? " NULLS NOT DISTINCT" : "";
   const where = index.where ? ` WHERE ${inParentheses(index.where)}` : "";
   const isUnique = !index.exclusion && (index.unique || index.deferrable !== undefined);
@@ -285,7 +290,7 @@ export function constraintsOf(table: TableDef, catalog: SystemView["catalog"]): 
       const { name, primary, columnIds, deferrable, oid: index } = facts;
       const exclusion = table.indexes.find((other) => other.name === name && other.exclusion);
       if (exclusion !== undefined) return { ...plain, ...exclusionFacts(table, exclusion), oid: oid(name), index };
-      const include = facts.included.length > 0 ? ` INCLUDE (${listOf(table, facts.included)})` : "";
+      const include = includeText(table, facts.included);
       const kind = primary ? "PRIMARY KEY" : facts.nullsNotDistinct ? "UNIQUE NULLS NOT DISTINCT" : "UNIQUE";
       const definition = `${kind} (${listOf(table, columnIds)})${include}${deferrableText(deferrable)}`;
       const type = primary ? "p" : "u";

@@ -14,8 +14,10 @@ import {
   PRIVILEGE_LETTERS,
   PUBLIC_ID,
   READ_ALL_ROLE,
+  READ_SETTINGS_ROLE,
   READ_STATISTICS_ROLE,
   type RoleDef,
+  SCAN_STATISTICS_ROLE,
   WRITE_ALL_ROLE,
 } from "../../../catalog/role.js";
 import { sqlError } from "../../../protocol/errors.js";
@@ -42,7 +44,9 @@ const OIDS: ReadonlyMap<number, number> = new Map([
   [MEMBER_ROLE.id, MEMBER_OID],
   [READ_ALL_ROLE.id, 6181],
   [WRITE_ALL_ROLE.id, 6182],
+  [READ_SETTINGS_ROLE.id, 3374],
   [READ_STATISTICS_ROLE.id, 3375],
+  [SCAN_STATISTICS_ROLE.id, 3377],
   [MONITOR_ROLE.id, 3373],
 ]);
 
