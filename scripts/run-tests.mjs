@@ -31,11 +31,19 @@ const KILL_SECONDS = FILE_SECONDS + 30;
  * users have.
  */
 const OPTIMIZES_LATER = process.env.TURN_MS === undefined;
-/** Calls of code that is not optimized take more of the stack, of which node gives 984 KB. */
-const V8_FLAGS = OPTIMIZES_LATER ? ["--interrupt-budget=1000000", "--stack-size=1500"] : [];
+/**
+ * Calls of code that is not optimized take more of the stack, of which node gives 984 KB. The parser of answers that
+ * `fetch` uses is WebAssembly: after a few answers V8 would take a tenth of a second to optimize it.
+ */
+const V8_FLAGS = OPTIMIZES_LATER
+  ? ["--interrupt-budget=1000000", "--stack-size=1500", "--wasm-tiering-budget=1000000000"]
+  : [];
 const SERVER_HOOK = new URL("optimize-later.cjs", import.meta.url).pathname;
 /** Read by test/e2e/server.ts. In quotes, since the path may have spaces. */
 const SERVER_OPTIONS = OPTIMIZES_LATER ? { TEST_SERVER_OPTIONS: `--require ${JSON.stringify(SERVER_HOOK)}` } : {};
+
+/** With further certificates each node of a test reads all that it trusts at its start: a third of that start. */
+const { NODE_EXTRA_CA_CERTS: _, ...SURROUNDINGS } = process.env;
 
 const names = process.argv.slice(2);
 /** For a few files it takes longer to make the bundle than to do without. */
@@ -80,7 +88,7 @@ async function runGroup(files) {
   const child = spawn(process.execPath, ["--enable-source-maps", ...V8_FLAGS, "scripts/test-group.mjs", ...files], {
     env: {
       ORT_DISABLE_TELEMETRY: "1",
-      ...process.env,
+      ...SURROUNDINGS,
       ...SERVER_OPTIONS,
       TMPDIR: folder,
       TAP_TIMEOUT: String(FILE_SECONDS),
