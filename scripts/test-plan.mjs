@@ -16,8 +16,8 @@ const OWN_PROCESS_FOLDERS = ["ai/library", "browser", "fuzz", "simulation", "tor
 /** Measure this process, or change what belongs to all of it. A limit of time holds until the next file begins. */
 const OWN_PROCESS =
   /process\.(memoryUsage|cpuUsage|exit|on)\(|performance\.now = |\.registerProcedure\(|"[./]+\/turn-lengths\.js"/;
-/** Tests that share a server, too: `TestServer.shared` in test/e2e/server.ts. They come in processes of their own. */
-const SHARED_SERVER = /TestServer\.shared\(/;
+/** Tests that share a server, too: `TestServer.shared…` in test/e2e/server.ts. They come in processes of their own. */
+const SHARED_SERVER = /TestServer\.shared(?:Installation)?\(/;
 const WITH_SHARED_SERVER = " with a shared server";
 /** A process gets files of at most so many recorded seconds in all. */
 const GROUP_SECONDS = 60;

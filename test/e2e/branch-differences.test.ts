@@ -3,7 +3,7 @@ import t from "tap";
 import { branchCalls } from "./branch-calls.js";
 import { TestServer } from "./server.js";
 
-const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+const server = await TestServer.sharedInstallation();
 t.teardown(() => server.stop());
 
 const { fork, rows, sequence } = branchCalls(server);

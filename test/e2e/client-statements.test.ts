@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import t from "tap";
 import { TestServer } from "./server.js";
 
-const server = await TestServer.start();
+const server = await TestServer.sharedInstallation();
 t.teardown(() => server.stop());
 
 async function sql(text: string, params: readonly unknown[] = [], token?: string) {

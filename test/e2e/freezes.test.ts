@@ -36,12 +36,19 @@ const FREEZING: readonly ((round: number) => { readonly path: string; readonly b
   }),
 ];
 
+/** Time in which the thread waited for the machine does not count. */
+const STOP_MS = sized(600, 1000);
+
 function looping(environment: Readonly<Record<string, string>> = {}): Promise<TestServer> {
   const program = [
     process.execPath,
     new URL("../../test-programs/looping-server.js", import.meta.url).pathname,
   ] as const;
-  return TestServer.start({ TESSERA_ACTORS: "1", TESSERA_QUERY_STOP_MS: "1000", ...environment }, undefined, program);
+  return TestServer.start(
+    { TESSERA_ACTORS: "1", TESSERA_QUERY_STOP_MS: String(STOP_MS), ...environment },
+    undefined,
+    program,
+  );
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

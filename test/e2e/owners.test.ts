@@ -5,11 +5,11 @@
 import t from "tap";
 import { TestServer } from "./server.js";
 
-const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+const server = await TestServer.sharedInstallation();
 t.teardown(() => server.stop());
-const admin = { token: await server.tenant("acme", ["super_admin"]) };
+const admin = { token: await server.tenant("owned", ["super_admin"]) };
 const password = "a password of Ann";
-await server.expect(201, "POST", "/admin/tenants/acme/users", { username: "ann", password, roles: ["user"] });
+await server.expect(201, "POST", "/admin/tenants/owned/users", { username: "ann", password, roles: ["user"] });
 const ann = { token: await server.login("ann", password) };
 const keyOf = async (permission: string, maker: { token: string }): Promise<{ token: string }> => ({
   token: (await server.expect(201, "POST", "/v1/api-keys", { name: permission, permission }, maker)).body.raw_key,
@@ -21,7 +21,7 @@ await server.rows("INSERT INTO t VALUES (1), (2)", [], ann);
 const count = async () => (await server.rows("SELECT count(*) FROM t", [], admin))[0]![0];
 
 async function otherUser(): Promise<string> {
-  await server.expect(201, "POST", "/admin/tenants/acme/users", { username: "ben", password, roles: ["user"] });
+  await server.expect(201, "POST", "/admin/tenants/owned/users", { username: "ben", password, roles: ["user"] });
   return server.login("ben", password);
 }
 

@@ -78,6 +78,15 @@ export class TestServer {
     return Guest.of(await sharedServer);
   }
 
+  /**
+   * The same server as its administrator sees it, for tests that make tenants. No two files of a folder may give a
+   * tenant or a user the same name.
+   */
+  static async sharedInstallation(): Promise<TestServer> {
+    sharedServer ??= TestServer.startShared();
+    return new Sharer(await sharedServer);
+  }
+
   /** Does not keep this process running; ends with it. */
   private static async startShared(): Promise<TestServer> {
     const server = await TestServer.start({ TESSERA_ACTORS: "1" });
@@ -239,29 +248,12 @@ export function passwordOf(tenant: string): string {
 let sharedServer: Promise<TestServer> | undefined;
 let guests = 0;
 
-/** See `TestServer.shared`. */
-class Guest extends TestServer {
-  override readonly username: string;
-  override readonly password: string;
-
-  private constructor(
-    private readonly host: TestServer,
-    private readonly id: string,
-  ) {
+/** See `TestServer.sharedInstallation`. */
+class Sharer extends TestServer {
+  constructor(protected readonly host: TestServer) {
     super(host.directory, {}, [PROGRAM], host.lines);
     this.url = host.url;
-    this.username = `${id}-user`;
-    this.password = passwordOf(id);
-  }
-
-  static async of(host: TestServer): Promise<Guest> {
-    const guest = new Guest(host, `guest-${++guests}`);
-    guest.token = await host.tenant(guest.id, ["admin"]);
-    return guest;
-  }
-
-  override tenant(id: string, roles?: readonly string[]): Promise<string> {
-    return this.host.tenant(`${this.id}-${id}`, roles);
+    this.token = host.token;
   }
 
   override boot(): Promise<void> {
@@ -278,4 +270,29 @@ class Guest extends TestServer {
 
   /** The server goes on for the other files. */
   override async stop(): Promise<void> {}
+}
+
+/** See `TestServer.shared`. */
+class Guest extends Sharer {
+  override readonly username: string;
+  override readonly password: string;
+
+  private constructor(
+    host: TestServer,
+    private readonly id: string,
+  ) {
+    super(host);
+    this.username = `${id}-user`;
+    this.password = passwordOf(id);
+  }
+
+  static async of(host: TestServer): Promise<Guest> {
+    const guest = new Guest(host, `guest-${++guests}`);
+    guest.token = await host.tenant(guest.id, ["admin"]);
+    return guest;
+  }
+
+  override tenant(id: string, roles?: readonly string[]): Promise<string> {
+    return this.host.tenant(`${this.id}-${id}`, roles);
+  }
 }

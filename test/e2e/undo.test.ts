@@ -8,7 +8,7 @@ import { sized } from "../lengths.js";
 import { branchCalls } from "./branch-calls.js";
 import { TestServer } from "./server.js";
 
-const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+const server = await TestServer.sharedInstallation();
 t.teardown(() => server.stop());
 
 const { rows, sequence } = branchCalls(server);

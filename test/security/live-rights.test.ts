@@ -25,20 +25,24 @@ class Stream {
       this.text += Buffer.from(value).toString();
     }
   }
+
+  close(): Promise<void> {
+    return this.reader.cancel();
+  }
 }
 
 t.test("a live query answers what its user may see, until that changes", { timeout: 120_000 }, async (t) => {
-  const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+  const server = await TestServer.sharedInstallation();
   t.teardown(() => server.stop());
-  const reader = await server.tenant("alpha");
-  await server.expect(201, "POST", "/admin/tenants/alpha/users", {
-    ...{ username: "boss", password: PASSWORD, roles: ["admin"] },
+  const reader = await server.tenant("lively");
+  await server.expect(201, "POST", "/admin/tenants/lively/users", {
+    ...{ username: "lively-boss", password: PASSWORD, roles: ["admin"] },
   });
-  const boss = await server.login("boss", PASSWORD);
+  const boss = await server.login("lively-boss", PASSWORD);
   const must = (sql: string) => server.expect(200, "POST", "/v1/query/execute", { sql }, { token: boss });
   await must("CREATE TABLE board (id int PRIMARY KEY, owner text, note text)");
   await must("CREATE TABLE open (id int PRIMARY KEY, note text)");
-  await must(`INSERT INTO board VALUES (1, 'alpha-user', 'mine'), (2, 'other', '${HIDDEN}')`);
+  await must(`INSERT INTO board VALUES (1, 'lively-user', 'mine'), (2, 'other', '${HIDDEN}')`);
   await must("CREATE POLICY own ON board USING (owner = current_user)");
   await must("ALTER TABLE board ENABLE ROW LEVEL SECURITY");
   const query = `sql=${encodeURIComponent("SELECT id, note FROM board ORDER BY id")}`;
@@ -57,9 +61,9 @@ t.test("a live query answers what its user may see, until that changes", { timeo
 
   await must(`INSERT INTO board VALUES (3, 'other', '${HIDDEN}')`);
   await all.until(/\[3,/);
-  await must("INSERT INTO board VALUES (4, 'alpha-user', 'second')");
+  await must("INSERT INTO board VALUES (4, 'lively-user', 'second')");
   await own.until(/second/);
-  await must("UPDATE board SET owner = 'alpha-user' WHERE id = 3");
+  await must("UPDATE board SET owner = 'lively-user' WHERE id = 3");
   await must("UPDATE board SET note = 'given' WHERE id = 3");
   await own.until(/given/);
   await must("INSERT INTO open VALUES (1, 'for all')");
@@ -73,4 +77,5 @@ t.test("a live query answers what its user may see, until that changes", { timeo
   const again = await Stream.open(server, query, reader);
   await again.until(/"done":true/);
   t.notMatch(again.text, "second", "the new policy holds");
+  for (const stream of [own, all, open, again]) await stream.close();
 });

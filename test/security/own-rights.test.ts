@@ -7,7 +7,7 @@ import { TestServer } from "../e2e/server.js";
 
 const PASSWORD = "a password of somebody";
 
-const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+const server = await TestServer.sharedInstallation();
 t.teardown(() => server.stop());
 const tokens: Record<string, string> = {};
 const call = (who: string, method: string, path: string, body?: unknown) =>

@@ -6,7 +6,7 @@ const password = "password of somebody";
 
 let server: TestServer;
 t.before(async () => {
-  server = await TestServer.start({ TESSERA_ACTORS: "1" });
+  server = await TestServer.sharedInstallation();
 });
 t.teardown(() => server?.stop());
 

@@ -6,13 +6,13 @@ import { TestServer } from "../e2e/server.js";
 const SECRET = "xyzzy-of-the-board";
 
 t.test("who may not see a table sees it nowhere", { timeout: 120_000 }, async (t) => {
-  const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+  const server = await TestServer.sharedInstallation();
   t.teardown(() => server.stop());
   const user = await server.tenant("alpha");
   const password = "password of the admin";
   const path = "/admin/tenants/alpha/users";
-  await server.expect(201, "POST", path, { username: "boss", password, roles: ["admin"] });
-  const admin = await server.login("boss", password);
+  await server.expect(201, "POST", path, { username: "gate-boss", password, roles: ["admin"] });
+  const admin = await server.login("gate-boss", password);
   const run = (sql: string, token: string) => server.call("POST", "/v1/query/execute", { sql }, { token });
   const must = (sql: string) => server.expect(200, "POST", "/v1/query/execute", { sql }, { token: admin });
   await must("CREATE TABLE board (id int PRIMARY KEY, note text)");
@@ -51,7 +51,7 @@ t.test("who may not see a table sees it nowhere", { timeout: 120_000 }, async (t
     "ALTER TABLE common INHERIT board",
     "SELECT * FROM search('board', 'xyzzy')",
     "SET ROLE admin",
-    "SET SESSION AUTHORIZATION boss",
+    'SET SESSION AUTHORIZATION "gate-boss"',
     "GRANT SELECT ON board TO member",
     "ALTER TABLE board OWNER TO member",
     "TRUNCATE board",

@@ -49,8 +49,8 @@ const FOUND_BY: Readonly<Record<(typeof SABOTAGES)[number], number>> = {
   "a tenant is answered for where it is not any more": 1,
   "a replay keeps as the past what it finds": 4,
   "a merge does not say up to where": 1,
-  "a branch that ends takes writes": 3,
-  "a branch ends while it is forked": 6,
+  "a branch that ends takes writes": 1,
+  "a branch ends while it is forked": 18,
   "each owner forgets by itself": 39,
   "what is copied for a long chain is lost": 2,
 };
