@@ -6,6 +6,7 @@
 import { isNumber } from "./column-finder.js";
 import { type Answer, COMPOSED_MAX, type ComposedAnswer, type SimpleAnswer } from "./composed-answer.js";
 import { columnSql } from "./first-of-each.js";
+import { isMereDeed } from "./relating-verbs.js";
 import { namingColumns } from "./schema-facts.js";
 
 export async function derivedAnswer(text: string, answer: Answer): Promise<ComposedAnswer | null> {
@@ -40,12 +41,12 @@ function ofAny(text: string): string | null {
 }
 
 const SOMEBODY =
-  /^(?:did|does|do|has|have|had)\s+(?!(?:any|some|we|you|they|it|all|every|each|no|most|both)\b)(?:the\s+)?(.+?)\s+\w+\s+(?:an?|any|some)\s+(\w+(?:\s+\w+)?)(\s+(?:in|on|since|during|before|after|from|between|last|this)\s+.+?)?[?.!\s]*$/i;
+  /^(?:did|does|do|has|have|had)\s+(?!(?:any|some|we|you|they|it|all|every|each|no|most|both)\b)(?:the\s+)?(.+?)\s+(\w+)\s+(?:an?|any|some)\s+(\w+(?:\s+\w+)?)(\s+(?:in|on|since|during|before|after|from|between|last|this)\s+.+?)?[?.!\s]*$/i;
 
 /** "Did Ann book any rooms in May": whether there are rows of hers. */
 async function whetherSomebody(text: string, answer: Answer): Promise<ComposedAnswer | null> {
-  const [, doer, things, time = ""] = SOMEBODY.exec(text) ?? [];
-  if (doer === undefined) return null;
+  const [, doer, verb, things, time = ""] = SOMEBODY.exec(text) ?? [];
+  if (doer === undefined || !(isMereDeed(verb!) || /^(?:have|has|own|owns)$/i.test(verb!))) return null;
   const one = await answer(`${things!} of ${doer}${time}`);
   if (one === null || !isPlainOf(one)) return null;
   return { sql: `SELECT EXISTS (${one.sql}) AS answer`, confidence: Math.min(COMPOSED_MAX, one.confidence) };

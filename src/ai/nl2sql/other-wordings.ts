@@ -8,7 +8,7 @@ import type { Answer, ComposedAnswer, SimpleAnswer } from "./composed-answer.js"
 import { onlySpending } from "./money-questions.js";
 import { wordScore } from "./name-mentions.js";
 import { stemOf } from "./question.js";
-import { relates } from "./relating-verbs.js";
+import { isMereDeed, relates, tellsWhich } from "./relating-verbs.js";
 import { type ColumnFacts, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 
 const MOST =
@@ -58,6 +58,7 @@ async function ofMost(
   schema: SchemaFacts,
   answer: Answer,
 ): Promise<ComposedAnswer | null> {
+  if (tellsWhich(verb!)) return null;
   const isMost = most!.toLowerCase() === "most";
   if (who === undefined) {
     const one = await answer(`${entity} with the ${isMost ? "highest" : "lowest"} total ${thing}`);
@@ -113,10 +114,11 @@ async function ofWhom(
 
 /** "How many permits did Sam Ito submit": those of Sam Ito. */
 async function ofDoer(
-  [, things, doer, , time]: RegExpExecArray,
+  [, things, doer, verb, time]: RegExpExecArray,
   schema: SchemaFacts,
   answer: Answer,
 ): Promise<ComposedAnswer | null> {
+  if (!isMereDeed(verb!)) return null;
   const one = await answer(`how many ${things!} of ${doer!}${time!}`);
   return one !== null && isOfSomebody(one, schema) && one.shape.aggregates[0]!.fn === "count" ? lessSure(one) : null;
 }
