@@ -1,6 +1,7 @@
 /** Finds whose rows a question asks for: the table that is listed, counted or added up. Used by read-question.ts. */
+import { nameWords } from "./bare-names.js";
 import { anyKind, type ColumnFinder, isBoolean, isNumber, isText } from "./column-finder.js";
-import type { NameMentions, TableMention } from "./name-mentions.js";
+import { type NameMentions, type TableMention, wordScore } from "./name-mentions.js";
 import { type GroupPhrase, namedAt, type Superlative } from "./phrases.js";
 import { isVerb, type Question } from "./question.js";
 import type { ColumnRef, SchemaFacts, TableFacts } from "./schema-facts.js";
@@ -10,6 +11,8 @@ import { AGGREGATES } from "./vocabulary.js";
 
 /** The score of what is written short. */
 const SHORT = 0.84;
+/** The score of a name's last word. */
+const PART = 0.58;
 
 export class BaseFinder {
   constructor(
@@ -103,9 +106,10 @@ export class BaseFinder {
       if (near !== undefined) return this.take(near);
     }
     const qualified = (mention: TableMention) => this.values.some(({ to }) => to === mention.from);
-    // What the question begins with may be written short: `stu` for students.
-    const isHead = ({ from, score }: TableMention) =>
-      score >= SHORT && this.question.tokens.slice(0, from).every(({ isStop }) => isStop);
+    // What the question begins with may be written short: `stu` for students, "readings" of `temp_reading`.
+    const isHead = ({ from, score, table }: TableMention) =>
+      (score >= SHORT || (score >= PART && this.isOnlyPlural(from, table))) &&
+      this.question.tokens.slice(0, from).every(({ isStop }) => isStop);
     const sure = free.filter((mention) => mention.score >= SURE || isHead(mention));
     const subject = sure.find((mention) => !qualified(mention)) ?? sure[0];
     // "What is the average fee per specialty": the measure's table, unless the subject is nearer.
@@ -124,6 +128,15 @@ export class BaseFinder {
     const grouped = groups.find((group) => group.kind === "column");
     const ref = grouped === undefined ? null : this.columns.resolve(grouped.mention, anyKind);
     return ref?.table ?? this.baseOfValues();
+  }
+
+  /** "Readings" of a table of such a name, where nothing else is called so. */
+  private isOnlyPlural(at: number, table: TableFacts): boolean {
+    const token = this.question.at(at)!;
+    if (!/[^s]s$/.test(token.lower) || isVerb(token.lower)) return false;
+    const isCalled = (named: TableFacts | TableFacts["columns"][number]) =>
+      nameWords(this.schema, named).bare.some((word) => wordScore(token, word) >= SURE);
+    return this.schema.tables.every((each) => (each === table) === isCalled(each) && !each.columns.some(isCalled));
   }
 
   /** "How many companies donate": those of which it is true are counted, not what they do. */

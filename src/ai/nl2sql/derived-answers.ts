@@ -6,11 +6,13 @@
 import { isNumber } from "./column-finder.js";
 import { type Answer, COMPOSED_MAX, type ComposedAnswer, type SimpleAnswer } from "./composed-answer.js";
 import { columnSql } from "./first-of-each.js";
+import { isMereDeed } from "./relating-verbs.js";
 import { namingColumns } from "./schema-facts.js";
 
 export async function derivedAnswer(text: string, answer: Answer): Promise<ComposedAnswer | null> {
   return (
     (await whetherAny(text, answer)) ??
+    (await whetherSomebody(text, answer)) ??
     (await range(text, answer)) ??
     (await differenceOfTwo(text, answer)) ??
     (await ratioOfEach(text, answer)) ??
@@ -36,6 +38,26 @@ function ofAny(text: string): string | null {
   const [, verb, things, rest] = ANY.exec(text) ?? [];
   if (verb === undefined) return null;
   return /^(?:do|does|did)$/i.test(verb) ? `${things} that ${rest}` : `${things} that ${verb.toLowerCase()} ${rest}`;
+}
+
+const SOMEBODY =
+  /^(?:did|does|do|has|have|had)\s+(?!(?:any|some|we|you|they|it|all|every|each|no|most|both)\b)(?:the\s+)?(.+?)\s+(\w+)\s+(?:an?|any|some)\s+(\w+(?:\s+\w+)?)(\s+(?:in|on|since|during|before|after|from|between|last|this)\s+.+?)?[?.!\s]*$/i;
+
+/** "Did Ann book any rooms in May": whether there are rows of hers. */
+async function whetherSomebody(text: string, answer: Answer): Promise<ComposedAnswer | null> {
+  const [, doer, verb, things, time = ""] = SOMEBODY.exec(text) ?? [];
+  if (doer === undefined || !(isMereDeed(verb!) || /^(?:have|has|own|owns)$/i.test(verb!))) return null;
+  const one = await answer(`${things!} of ${doer}${time}`);
+  if (one === null || !isPlainOf(one)) return null;
+  return { sql: `SELECT EXISTS (${one.sql}) AS answer`, confidence: Math.min(COMPOSED_MAX, one.confidence) };
+}
+
+/** A list of rows of somebody who is named: those of a value of another table. */
+function isPlainOf({ shape }: SimpleAnswer): boolean {
+  const { aggregates, groups, limit, ranking, having, filters, base } = shape;
+  const isList =
+    aggregates.length === 0 && groups.length === 0 && limit === null && ranking === null && having === null;
+  return isList && filters.some(({ ref, isState }) => isState && ref.table !== base);
 }
 
 const DIFFERENCE = /^(?:what\s+is\s+|what's\s+|calculate\s+|show\s+)?(?:the\s+)?difference\s+(?:between|of|in)\s+/i;
@@ -105,7 +127,7 @@ async function ratioOfEach(text: string, answer: Answer): Promise<ComposedAnswer
 const YEARS =
   /^(.+?)\s+(?:in|of|for)\s+(\d{4})\s*,?\s+(?:compared\s+(?:to|with)|versus|vs\.?|against)\s+(?:in\s+)?(\d{4})[?.!\s]*$/i;
 
-/** "Number of orders in 2025 compared to 2024": both, and by how much they differ. */
+/** "Number of orders in 2025 compared to 2024": a row for each, as of years that are compared. */
 async function twoYears(text: string, answer: Answer): Promise<ComposedAnswer | null> {
   const [, asked, year, before] = YEARS.exec(text) ?? [];
   if (asked === undefined) return null;
@@ -113,7 +135,8 @@ async function twoYears(text: string, answer: Answer): Promise<ComposedAnswer | 
   const other = one === null ? null : await answer(`${asked} in ${before!}`);
   if (one === null || other === null || one.shape.aggregates.length !== 1 || one.sql === other.sql) return null;
   if (!isOneNumber(one) || !isOneNumber(other)) return null;
-  const values = `(${one.sql}) AS "${year!}", (${other.sql}) AS "${before!}"`;
-  const sql = `SELECT "${year!}", "${before!}", "${year!}" - "${before!}" AS difference FROM (SELECT ${values}) AS years`;
+  const years = `SELECT ${before!}, (${other.sql}) UNION ALL SELECT ${year!}, (${one.sql})`;
+  const change = "value - lag(value) OVER (ORDER BY year) AS change";
+  const sql = `SELECT year, value, ${change} FROM (${years}) AS years (year, value) ORDER BY year`;
   return { sql, confidence: Math.min(COMPOSED_MAX, one.confidence, other.confidence) };
 }

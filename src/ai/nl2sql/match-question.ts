@@ -4,6 +4,7 @@
  * provider is configured. It is deterministic: equal questions over equal data give equal SQL.
  */
 import { DbError } from "../../protocol/errors.js";
+import { ASKABLE_MAX, askableQuestions } from "./askable.js";
 import { restatedWords, unshownWords } from "./asked-entity.js";
 import type { SimpleAnswer } from "./composed-answer.js";
 import { composedAnswer } from "./compositions.js";
@@ -34,7 +35,7 @@ export interface MatchedQuestion {
 }
 
 interface Understood extends MatchedQuestion {
-  /** Words were read as misspelt names: it is told no surer than the rules are. */
+  /** It is understood in other words, or with misspelt names mended: it is told no surer than the rules are. */
   readonly isMended: boolean;
   /** A phrase that has one meaning: not refused, though its words alone say little of what is read. */
   readonly isPhrase: boolean;
@@ -53,13 +54,37 @@ const MISSPELT = 0.15;
 
 /** Throws question_not_understood, with what was understood. */
 export async function matchQuestion(asked: string, stored: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
-  const { sql, confidence: certainty, isPhrase, isMended } = await understoodBy(plainerWords(asked), stored, lookUp);
+  const read = understoodBy(plainerWords(asked), stored, lookUp);
+  const {
+    sql,
+    confidence: certainty,
+    isPhrase,
+    isMended,
+  } = await read.catch(async (error: unknown) => {
+    throw await withAskable(error, stored, lookUp);
+  });
   const without = leftOutQuery(sql);
   const leftOut = without !== null && (await lookUp(without, [])).length > 0;
   const likely = likelihood(asked, { sql, certainty, leftOut }, stored);
   if (leftOut && likely < LIKELY && !isPhrase) throw unsure(sql, withNone(sql, stored));
   const confidence = confidenceOf(likely);
   return { sql, confidence: isMended ? Math.min(confidence, certainty) : confidence };
+}
+
+/** What is not understood, with questions about the same tables that are. */
+async function withAskable(error: unknown, facts: SchemaFacts, lookUp: LookUp): Promise<unknown> {
+  if (!(error instanceof DbError) || error.code !== "question_not_understood" || error.details?.readings !== undefined)
+    return error;
+  const { tables } = (error.details as { readonly understood?: Understanding } | undefined)?.understood ?? {
+    tables: [],
+  };
+  const askable: string[] = [];
+  for (const question of askableQuestions(facts, tables)) {
+    if (askable.length < ASKABLE_MAX && (await understood(question, facts, lookUp)) !== null) askable.push(question);
+  }
+  if (askable.length === 0) return error;
+  const hint = `You could ask ${askable.map((question) => `"${question}"`).join(" or ")}. ${error.details?.hint ?? ""}`;
+  return new DbError(error.code, error.message, { ...error.details, could_ask: askable, hint: hint.trim() });
 }
 
 /** By the rules alone; its confidence is theirs. */
@@ -73,7 +98,7 @@ async function understoodBy(text: string, stored: SchemaFacts, lookUp: LookUp): 
   } catch (error) {
     const isOpen = error instanceof DbError && error.details?.readings === undefined;
     const other = isOpen ? await inOtherWords(text, facts, (simpler) => understood(simpler, facts, lookUp)) : null;
-    if (other !== null) return { ...other, isPhrase: true, isMended: false };
+    if (other !== null) return { ...other, isPhrase: true, isMended: true };
     const mended = isOpen ? mendedQuestion(text, facts) : null;
     if (mended === null) throw error;
     const { sql, confidence } = await matchWords(mended, facts, lookUp).catch(() => {

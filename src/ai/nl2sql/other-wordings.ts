@@ -8,12 +8,15 @@ import type { Answer, ComposedAnswer, SimpleAnswer } from "./composed-answer.js"
 import { onlySpending } from "./money-questions.js";
 import { wordScore } from "./name-mentions.js";
 import { stemOf } from "./question.js";
-import { relates } from "./relating-verbs.js";
-import type { ColumnFacts, SchemaFacts, TableFacts } from "./schema-facts.js";
+import { isMereDeed, relates, tellsWhich } from "./relating-verbs.js";
+import { type ColumnFacts, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 
 const MOST =
   /^(?:(who)|(?:which|what)\s+(.+?))\s+(?:has\s+|have\s+)?(\w+)\s+the\s+(most|least|fewest)\s+(.+?)[?.!\s]*$/i;
 const WHO = /^who\s+(\w+)\s+(?:the\s+)?(.+?)[?.!\s]*$/i;
+const RATED =
+  /^(?:(?:which|what)\s+(?:is|are)\s+)?(?:the\s+)?(best|highest|worst|lowest)[-\s]rated\s+(\w+)(\s+.+?)?[?.!\s]*$/i;
+const RATING = /^(?:rating|stars?|score)s?$/;
 const TIME = String.raw`(?:\s+(?:in|on|since|during|before|after|from|between|last|this|until)\s+.+?)?`;
 const DONE_BY = new RegExp(
   String.raw`^how\s+many\s+(.+?)\s+(?:did|does|has|have|had)\s+(?!(?:each|every|the|we|you|they|a|an)\b)(.+?)\s+(\w+)(${TIME})[?.!\s]*$`,
@@ -39,10 +42,12 @@ const SHORT = 0.84;
 export async function inOtherWords(text: string, schema: SchemaFacts, answer: Answer): Promise<ComposedAnswer | null> {
   const most = MOST.exec(text);
   if (most !== null) return ofMost(most, schema, answer);
+  const rated = RATED.exec(text);
+  if (rated !== null) return ofRated(rated, schema, answer);
   const who = WHO.exec(text);
   if (who !== null) return ofWhom(who, schema, answer);
   const done = DONE_BY.exec(text);
-  if (done !== null) return ofDoer(done, answer);
+  if (done !== null) return ofDoer(done, schema, answer);
   const spent = SPENT_BY.exec(text);
   return spent === null ? null : moneyOf(spent, schema, answer);
 }
@@ -53,6 +58,7 @@ async function ofMost(
   schema: SchemaFacts,
   answer: Answer,
 ): Promise<ComposedAnswer | null> {
+  if (tellsWhich(verb!)) return null;
   const isMost = most!.toLowerCase() === "most";
   if (who === undefined) {
     const one = await answer(`${entity} with the ${isMost ? "highest" : "lowest"} total ${thing}`);
@@ -63,6 +69,21 @@ async function ofMost(
   if (only === undefined || other !== undefined) return null;
   const one = await answer(`which ${only.name} has the ${isMost ? "most" : "fewest"} ${thing}`);
   return one?.shape.order !== null && one?.shape.groups.length === 1 ? lessSure(one) : null;
+}
+
+/** "The best rated talk", where only one column of any table holds ratings: their average is highest. */
+async function ofRated(
+  [, best, things, rest = ""]: RegExpExecArray,
+  schema: SchemaFacts,
+  answer: Answer,
+): Promise<ComposedAnswer | null> {
+  const isRating = ({ name, kind, isKey }: ColumnFacts) =>
+    kind === "number" && !isKey && wordsOfName(name).some((word) => RATING.test(word));
+  const [only, other] = schema.tables.flatMap(({ columns }) => columns.filter(isRating));
+  if (only === undefined || other !== undefined) return null;
+  const end = /^(?:best|highest)$/i.test(best!) ? "highest" : "lowest";
+  const one = await answer(`${things!}${rest} with the ${end} average ${only.name}`);
+  return one?.shape.aggregates[0]?.fn === "avg" && one.shape.groups.length === 1 ? lessSure(one) : null;
 }
 
 /** `approved_by` for "approved". */
@@ -92,9 +113,14 @@ async function ofWhom(
 }
 
 /** "How many permits did Sam Ito submit": those of Sam Ito. */
-async function ofDoer([, things, doer, , time]: RegExpExecArray, answer: Answer): Promise<ComposedAnswer | null> {
+async function ofDoer(
+  [, things, doer, verb, time]: RegExpExecArray,
+  schema: SchemaFacts,
+  answer: Answer,
+): Promise<ComposedAnswer | null> {
+  if (!isMereDeed(verb!)) return null;
   const one = await answer(`how many ${things!} of ${doer!}${time!}`);
-  return one !== null && isOfSomebody(one) && one.shape.aggregates[0]!.fn === "count" ? lessSure(one) : null;
+  return one !== null && isOfSomebody(one, schema) && one.shape.aggregates[0]!.fn === "count" ? lessSure(one) : null;
 }
 
 /** "How much did Bistro Nord spend": all of the only money that rows of buyers have. */
@@ -105,14 +131,16 @@ async function moneyOf(
 ): Promise<ComposedAnswer | null> {
   const sum = onlySpending(schema);
   const one = sum === null ? null : await answer(`total ${sum.name} of ${buyer!}${time!}`);
-  return one !== null && isOfSomebody(one) && one.shape.aggregates[0]!.fn === "sum" ? lessSure(one) : null;
+  return one !== null && isOfSomebody(one, schema) && one.shape.aggregates[0]!.fn === "sum" ? lessSure(one) : null;
 }
 
-/** One number of the rows of somebody who is named. */
-function isOfSomebody({ shape }: SimpleAnswer): boolean {
+/** One number of rows, each of which is of one person, who is named. */
+function isOfSomebody({ shape }: SimpleAnswer, schema: SchemaFacts): boolean {
   const { aggregates, groups, filters, base, limit, having, ranking } = shape;
   const isPlain = groups.length === 0 && limit === null && having === null && ranking === null;
-  return isPlain && aggregates.length === 1 && filters.some(({ ref, isState }) => isState && ref.table !== base);
+  const isOne = (table: TableFacts) =>
+    table !== base && pathBetween(schema, base, table, new Set())?.every(({ toMany }) => !toMany) === true;
+  return isPlain && aggregates.length === 1 && filters.some(({ ref, isState }) => isState && isOne(ref.table));
 }
 
 function arePersons(table: TableFacts, schema: SchemaFacts): boolean {

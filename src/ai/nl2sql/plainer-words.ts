@@ -27,11 +27,6 @@ const PLAINER: readonly (readonly [said: RegExp, plain: Plain])[] = [
     /^(?:which|what)\s+(\w+)\s+(?:is|are|was|were|has\s+been|have\s+been|gets?|got)\s+(\w+(?:ed|en|ought|old|ung))\s+(?:the\s+)?(most|least)(?:\s+(?:often|frequently))?(?=[\s?.!]*$)/i,
     "$3 often $2 $1",
   ],
-  // "Players who are not in any team".
-  [
-    /\b(?:who|that|which)\s+(?:are|is|were|was)\s+not\s+(?:in|on|at|of|(?:part|members?)\s+of|assigned\s+to|enrolled\s+in)\s+(?:any|an?)\b/i,
-    "without any",
-  ],
   // "Number of visits per pet, including pets with none": they are counted as 0.
   [
     /^(?:the\s+)?(?:number|count)\s+of\s+(.+?)\s+(?:per|by|(?:of|for|in|at)\s+(?:each|every))\s+([\w\s]+?)\s*,?\s+(?:including|also|even)\s+.*?\b(?:none|zero|0|without(?:\s+any)?|no\s+\w+)(?=[\s?.!]*$)/i,

@@ -26,6 +26,12 @@ const CHANGES =
   /^(?:excluding|lacking|missing|avoiding|needing|requiring|preceding|following|replacing|including|containing|starting|ending|beginning|excluded|moved|transferred|left|changed|rejected|cancelled|replaced|returned|refused|sold|bought|needed|lost)$/;
 /** By its stem. */
 export const relates = (stem: string) => VERBS.has(stem);
+/** "Matches that Ann lost" are not all of hers. */
+const TELLS_WHICH =
+  /^(?:los|miss|wast|fail|reject|refus|cancel|return|ow(?:e|es|ed)$|need|win|won$|complet|finish|pass|sav|skip|forg|left$|leav)/i;
+export const tellsWhich = (verb: string) => TELLS_WHICH.test(verb);
+/** "Tickets that Ann bought" are her tickets. */
+export const isMereDeed = (verb: string) => relates(stemOf(verb.toLowerCase())) && !tellsWhich(verb);
 const WHEN = "in|on|since|during|before|after|last|this|between";
 /** A synonym, or better. */
 const MEANING = 0.6;
