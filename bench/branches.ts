@@ -8,6 +8,7 @@
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { BranchServer, type Place } from "./branches/branch-server.js";
 import { tenantToken } from "./fairness.js";
 import { settledMemoryOf } from "./processes.js";
@@ -22,6 +23,10 @@ const POINT_WRITES = 200;
 const ROWS_AT_ONCE = 10_000;
 const LANES = 8;
 const FILL_AT_ONCE = 100_000;
+const LOOK_MS = 500;
+/** Looks at the files that have to find the same, and looks at most. */
+const SETTLED_LOOKS = 20;
+const SETTLED_WITHIN = 240;
 
 export async function branches(rounds: number): Promise<void> {
   const sizes = sizesOf("SIZES", "1000 1000000");
@@ -77,12 +82,12 @@ async function fill(server: BranchServer, place: Place, rows: number): Promise<v
 }
 
 async function forks(server: BranchServer): Promise<void> {
-  const bytes = bytesIn(server.folder);
+  const bytes = await settledBytesIn(server.folder);
   const memory = await settledMemoryOf([server.pid]);
   const times: number[] = [];
   for (let i = 0; i < FORKS; i++) times.push((await server.timed(() => server.fork(`fork${i}`))).wallMs);
   const [first, rest] = [times[0]!, median(times.slice(1))];
-  const [more, grown] = [bytesIn(server.folder) - bytes, (await settledMemoryOf([server.pid])) - memory];
+  const [more, grown] = [(await settledBytesIn(server.folder)) - bytes, (await settledMemoryOf([server.pid])) - memory];
   line("fork", `first ${ms(first)}, then ${ms(rest)}; ${FORKS} forks: ${kib(more)} of disk, ${kib(grown)} of memory`);
   for (let i = 0; i < FORKS; i++) await server.request(server.origin, "DELETE", `/v1/branches/fork${i}`);
 }
@@ -219,6 +224,18 @@ async function lanes(count: number, step: (i: number) => Promise<unknown>): Prom
     while (next < count) await step(next++);
   };
   await Promise.all(Array.from({ length: LANES }, lane));
+}
+
+/** When RocksDB has merged its files and the log was trimmed: they have not changed for some seconds. */
+async function settledBytesIn(folder: string): Promise<number> {
+  for (let last = -1, same = 0, i = 0; i < SETTLED_WITHIN; i++) {
+    const bytes = bytesIn(folder);
+    same = bytes === last ? same + 1 : 0;
+    if (same === SETTLED_LOOKS) return bytes;
+    last = bytes;
+    await sleep(LOOK_MS);
+  }
+  throw new Error(`the files in ${folder} did not settle`);
 }
 
 function bytesIn(folder: string): number {

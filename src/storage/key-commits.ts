@@ -12,7 +12,7 @@ const SLOTS_MIN = 2 ** 8;
 const SLOTS_MAX = 2 ** 16;
 /** Of the slots, those that are used at most: linear probing. */
 const FILLED = 0.75;
-const TABLES_MAX = 8;
+const TABLES_MAX = 12;
 /** Of a slot: a hash, 0 for an empty one; the first commit and the last one, counted from the table's. */
 const WORDS = 3;
 const OFFSET_MAX = 2 ** 32 - 1;

@@ -53,7 +53,7 @@ t.test("of commits that it was not told of, it says nothing", async (t) => {
   t.equal(commits.firstAfter(keyOf(1), 10), 11);
   t.equal(commits.firstAfter(keyOf(1), 11), null);
   // The oldest are forgotten: a key of its own each.
-  const all = 9 * 0.75 * 2 ** 16;
+  const all = 13 * 0.75 * 2 ** 16;
   for (let i = 0; i < all; i++) commits.note(keyOf(2 + i), 12 + i);
   t.equal(commits.firstAfter(keyOf(1), 12), undefined);
   t.equal(commits.firstAfter(keyOf(all + 5), 12), undefined, "also of a key that nobody has written");
