@@ -5,54 +5,7 @@
 import { sqlError } from "../protocol/errors.js";
 import { ruledOffset } from "./posix-zone.js";
 import { addMicros, type Timestamp, wholeUnits } from "./timestamp.js";
-
-/** Hours east of UTC of the abbreviations that PostgreSQL's default set fixes. */
-const ABBREVIATIONS: Readonly<Record<string, number>> = {
-  utc: 0,
-  ut: 0,
-  gmt: 0,
-  z: 0,
-  zulu: 0,
-  wet: 0,
-  west: 1,
-  bst: 1,
-  cet: 1,
-  met: 1,
-  cest: 2,
-  mest: 2,
-  eet: 2,
-  sast: 2,
-  ist: 2,
-  idt: 3,
-  eest: 3,
-  msk: 3,
-  msd: 4,
-  pkt: 5,
-  hkt: 8,
-  awst: 8,
-  jst: 9,
-  kst: 9,
-  acst: 9.5,
-  aest: 10,
-  aedt: 11,
-  nzst: 12,
-  nzdt: 13,
-  hst: -10,
-  akst: -9,
-  akdt: -8,
-  pst: -8,
-  pdt: -7,
-  mst: -7,
-  mdt: -6,
-  cst: -6,
-  cdt: -5,
-  est: -5,
-  edt: -4,
-  ast: -4,
-  adt: -3,
-  nst: -3.5,
-  ndt: -2.5,
-};
+import { ABBREVIATED_HOURS, ABBREVIATED_REGIONS } from "./zone-abbreviations.js";
 
 interface Zone {
   /** Seconds east of UTC; null: depends on the instant. */
@@ -94,8 +47,10 @@ function kept(cache: Map<string, Zone>, name: string, make: (name: string) => Zo
 }
 
 function makeZone(name: string): Zone | null {
-  const abbreviation = name.toLowerCase();
-  if (Object.hasOwn(ABBREVIATIONS, abbreviation)) return fixedZone((ABBREVIATIONS[abbreviation] as number) * 3600);
+  const offset = abbreviatedOffset(name.toLowerCase());
+  if (offset !== null) return fixedZone(offset);
+  const region = ABBREVIATED_REGIONS.get(name.toLowerCase());
+  if (region !== undefined) return makeRegion(region);
   return posixZone(name) ?? makeRegion(name) ?? ruledZone(name);
 }
 
@@ -153,7 +108,8 @@ function makeRegion(name: string): Zone | null {
 
 /** Seconds east of UTC of an abbreviation that stands for one offset, or null. */
 export function abbreviatedOffset(name: string): number | null {
-  return Object.hasOwn(ABBREVIATIONS, name) ? (ABBREVIATIONS[name] as number) * 3600 : null;
+  const hours = ABBREVIATED_HOURS.get(name);
+  return hours === undefined ? null : hours * 3600;
 }
 
 /** What a zone's name stands for: one offset (seconds east of UTC), itself, or null where there is no such zone. */

@@ -33,9 +33,10 @@ t.test("patterns that would backtrack without end are answered", async (t) => {
 
 t.test("what only a backtracking engine can run ends with an error", async (t) => {
   const text = `${"a".repeat(40)}b`;
-  for (const pattern of ["(a+)+\\1$", "^(a+)+(?=c)", "^((a)|aa)+$"]) {
+  for (const pattern of ["(a+)+\\1$", "^(a+)+(?=c)"]) {
     t.throws(() => regexOf(pattern).exec(text), { details: { sqlstate: "54001" }, message: /too complex/ }, pattern);
   }
+  t.equal(regexOf("^((a)|aa)+$").exec(text), null);
   t.equal(regexOf("(\\w+) \\1").exec("say it it again")?.[1], "it");
   t.equal(regexOf("\\mfoo\\M").exec("a foo b")?.index, 2);
 });

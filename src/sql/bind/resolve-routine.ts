@@ -5,6 +5,7 @@
  */
 import { type FunctionDef, inputsOf, outputsOf, type RoutineType } from "../../catalog/function.js";
 import { referredId } from "../../catalog/object-reference.js";
+import { isTemporarySchema } from "../../catalog/schema.js";
 import { sqlError } from "../../protocol/errors.js";
 import { canCoerce } from "../../query/expr/coercion.js";
 import { type Candidate, resolveAmong } from "../../query/expr/resolve.js";
@@ -34,6 +35,8 @@ export function routinesNamed(path: readonly string[], env: BindEnvironment): re
   }
   let found: FunctionDef[] | null = null;
   for (const schema of schemasFor(qualifier, env)) {
+    // Nobody's temporary function stands in for another one that was not told where it is.
+    if (qualifier === null && isTemporarySchema(schema)) continue;
     const named = env.catalog.functionsNamed(schema, name);
     if (named.length === 0) continue;
     if (found === null) found = [...named];

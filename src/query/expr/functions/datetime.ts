@@ -302,6 +302,26 @@ function intervalOf(years = 0, months = 0, weeks = 0, days = 0, hours = 0, minut
   return makeInterval(years * 12 + months, weeks * 7 + days, micros);
 }
 
+/** A zone in numbers is an offset east of Greenwich here, as in times that are written. Throws 22023. */
+function inZone(timestamp: Timestamp, zone: string): Timestamp {
+  if (/^\d/.test(zone)) {
+    throw sqlError("22023", `invalid input syntax for type numeric time zone: "${zone}"`, {
+      hint: 'Numeric time zones must have "-" or "+" as first character.',
+    });
+  }
+  const number = /^([+-])(\d+)(?::(\d*)(?::(\d*))?)?$/.exec(zone);
+  if (number === null) return instantOf(timestamp, zone);
+  const [, sign, digits, ...rest] = number;
+  const isJoined = rest[0] === undefined && digits!.length > 2;
+  const hours = isJoined ? Math.floor(Number(digits) / 100) : Number(digits);
+  const [minutes, seconds] = [isJoined ? Number(digits) % 100 : Number(rest[0] ?? 0), Number(rest[1] ?? 0)];
+  if (hours > 15 || minutes > 59 || seconds > 59) {
+    throw sqlError("22023", `numeric time zone "${zone}" out of range`);
+  }
+  const east = (hours * 3600 + minutes * 60 + seconds) * SECOND_MICROS;
+  return addMicros(timestamp, sign === "-" ? east : -east);
+}
+
 const INTERVAL_PARTS: readonly SqlType[] = [INT4, INT4, INT4, INT4, INT4, INT4, FLOAT8];
 
 const MAKING: readonly ScalarFunction[] = [
@@ -313,7 +333,7 @@ const MAKING: readonly ScalarFunction[] = [
   ),
   fn("make_timestamptz", [...PARTS, TEXT], TIMESTAMPTZ, (...values: [...Parts, string]) => {
     const [year, month, day, hour, minute, seconds, zone] = values;
-    return instantOf(makeTimestamp(year, month, day, hour, minute, seconds), zone);
+    return inZone(makeTimestamp(year, month, day, hour, minute, seconds), zone);
   }),
   ...INTERVAL_PARTS.map((_, i) => fn("make_interval", INTERVAL_PARTS.slice(0, i + 1), INTERVAL, intervalOf)),
   fn("make_interval", [], INTERVAL, () => intervalOf()),

@@ -14,7 +14,8 @@ function hashFloat8(value: number, seed: Seed): bigint {
   // Both zeros are equal.
   if (value === 0) return (BigInt(seed.high) << 32n) | BigInt(seed.low >>> 0);
   const bytes = Buffer.alloc(8);
-  bytes.writeDoubleLE(value);
+  // So are all NaN, whatever their bits.
+  bytes.writeDoubleLE(Number.isNaN(value) ? Number.NaN : value);
   return hashBytes(bytes, seed);
 }
 

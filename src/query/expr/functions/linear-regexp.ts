@@ -1,6 +1,6 @@
 /**
- * Clients' regular expressions, run so that none can hold up the actor's loop. Used by regex.ts and Cypher's `=~`.
- * Three engines:
+ * Clients' regular expressions, run so that none can hold up the actor's loop. Used by posix-regexp.ts and Cypher's
+ * `=~`. Three engines:
  *
  *  1. V8's, if the pattern's structure bounds its steps (regexp-cost.ts) for a text of that length: nearly always.
  *  2. RE2 (re2js), whose time grows with the text alone: longer texts, and patterns that would backtrack without end.
@@ -21,8 +21,11 @@ import {
 import { re2Syntax } from "./re2-syntax.js";
 import { regExpCost } from "./regexp-cost.js";
 
-/** @param source in JavaScript's syntax; `flags` with u. Throws SyntaxError. */
-export function linearRegExp(source: string, flags: string): RegExp {
+/**
+ * @param source in JavaScript's syntax; `flags` with u. `isForPlaces`: only where matches begin is asked for. Throws
+ *   SyntaxError.
+ */
+export function linearRegExp(source: string, flags: string, isForPlaces = false): RegExp {
   const { degree, ways, isAmbiguous, isAnchored, hasOwnGroups, unfolded } = regExpCost(source);
   const starts = isAnchored ? 0 : 1;
   // Each start and each unbounded quantifier may look at the whole text.
@@ -32,7 +35,7 @@ export function linearRegExp(source: string, flags: string): RegExp {
   return new LinearRegExp(source, flags, {
     plain: new RegExp(source, flags),
     lengthMax: Math.floor(lengthMax),
-    isExact: !hasOwnGroups,
+    isExact: isForPlaces || !hasOwnGroups,
     linear: unfolded > REGEX_UNFOLDED_MAX ? null : undefined,
     matcher: null,
   });

@@ -1,11 +1,9 @@
 /**
  * PostgreSQL's regular expressions (advanced flavour, chapter 9.7.3) and SIMILAR TO, translated to JavaScript's. The
  * cache holds nothing but compiled expressions and belongs to this file.
- *
- * One difference stays: of several alternatives JavaScript takes the first that matches, not the longest.
  */
 import { sqlError } from "../../../protocol/errors.js";
-import { linearRegExp } from "./linear-regexp.js";
+import { posixRegExp } from "./posix-regexp.js";
 
 /** A longer one takes long to compile, and V8 refuses those of some hundred thousand. */
 const PATTERN_CHARACTERS_MAX = 32 * 1024;
@@ -91,7 +89,7 @@ function compileRegex(pattern: string, given: string): RegExp {
     : new Translator(source, expanded, !dotAll, multiline).run();
   const jsFlags = `gus${ignoreCase ? "i" : ""}`;
   try {
-    return linearRegExp(body, jsFlags);
+    return posixRegExp(body, jsFlags);
   } catch (error) {
     throw invalid(reasonOf((error as Error).message));
   }

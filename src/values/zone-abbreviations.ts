@@ -1,0 +1,88 @@
+/** Abbreviations of time zones, those of PostgreSQL's default set. Used by time-zone.ts. */
+
+/** Hours east of UTC, and what stands for them. */
+const FIXED: readonly (readonly [hours: number, names: string])[] = [
+  [-10, "hst taht"],
+  [-9.5, "mart"],
+  [-9, "akst gamt"],
+  [-8, "akdt pst"],
+  [-7, "mst pdt"],
+  [-6, "cst galt mdt"],
+  [-5, "act cdt cot est pet"],
+  [-4, "amt ast bot edt"],
+  [-3.5, "nft nst"],
+  [-3, "adt bra brt clst gft pmst pyst uyt wgt"],
+  [-2.5, "ndt"],
+  [-2, "brst fnt pmdt uyst wgst"],
+  [-1, "azot egt fnst"],
+  [0, "azost egst gmt uct ut utc wet z zulu"],
+  [1, "bst cet met mez wat west wetdst"],
+  [2, "bdst cest cetdst eet ist mest mesz metdst sast"],
+  [3, "eat eest eetdst fet idt"],
+  [3.5, "irt"],
+  [4, "msd mut ret sct"],
+  [4.5, "aft"],
+  [5, "must mvt pkt tft tjt uzt"],
+  [5.75, "npt"],
+  [6, "almt bdt btt kgst pkst uzst xjt yekst"],
+  [6.5, "mmt"],
+  [7, "almst cxt ict wast"],
+  [8, "awst bnt bort cct hkt myt pht wadt"],
+  [8.75, "acwst"],
+  [9, "awsst jayt jst kst pwt ulast wdt"],
+  [9.5, "acst cast"],
+  [10, "aest chut ddut kdt ligt mpt pgt trut yapt"],
+  [10.5, "acdt acsst cadt lhst sadt"],
+  [11, "aedt aesst pont vut"],
+  [12, "fjt gilt mht nzst nzt tvt wakt wft"],
+  [12.75, "chast"],
+  [13, "fjst nzdt tot"],
+  [13.75, "chadt"],
+];
+
+/** Zones of which an abbreviation stands for what they keep at the time. */
+const MOVING: readonly (readonly [region: string, names: string])[] = [
+  ["America/Argentina/Buenos_Aires", "arst art"],
+  ["America/Asuncion", "pyt"],
+  ["America/Caracas", "vet"],
+  ["America/Guyana", "gyt"],
+  ["America/Santiago", "clt"],
+  ["Antarctica/Davis", "davt"],
+  ["Antarctica/Mawson", "mawt"],
+  ["Asia/Anadyr", "anast anat"],
+  ["Asia/Ashgabat", "tmt"],
+  ["Asia/Baku", "azst azt"],
+  ["Asia/Bishkek", "kgt"],
+  ["Asia/Colombo", "lkt"],
+  ["Asia/Irkutsk", "irkst irkt"],
+  ["Asia/Kamchatka", "petst pett"],
+  ["Asia/Krasnoyarsk", "krast krat"],
+  ["Asia/Magadan", "magst magt"],
+  ["Asia/Novosibirsk", "novst novt"],
+  ["Asia/Omsk", "omsst omst"],
+  ["Asia/Singapore", "sgt"],
+  ["Asia/Tbilisi", "gest get"],
+  ["Asia/Ulaanbaatar", "ulat"],
+  ["Asia/Vladivostok", "vlast vlat"],
+  ["Asia/Yakutsk", "yakst yakt"],
+  ["Asia/Yekaterinburg", "yekt"],
+  ["Asia/Yerevan", "amst"],
+  ["Atlantic/Stanley", "fkst fkt"],
+  ["Australia/Lord_Howe", "lhdt"],
+  ["Europe/Moscow", "msk"],
+  ["Europe/Volgograd", "volt"],
+  ["Indian/Chagos", "iot"],
+  ["Pacific/Easter", "easst east"],
+  ["Pacific/Fakaofo", "tkt"],
+  ["Pacific/Kiritimati", "lint"],
+  ["Pacific/Kosrae", "kost"],
+  ["Pacific/Niue", "nut"],
+  ["Pacific/Rarotonga", "ckt"],
+];
+
+function listed<T>(entries: readonly (readonly [meaning: T, names: string])[]): ReadonlyMap<string, T> {
+  return new Map(entries.flatMap(([meaning, names]) => names.split(" ").map((name) => [name, meaning] as const)));
+}
+
+export const ABBREVIATED_HOURS: ReadonlyMap<string, number> = listed(FIXED);
+export const ABBREVIATED_REGIONS: ReadonlyMap<string, string> = listed(MOVING);
