@@ -100,6 +100,7 @@ export class ColumnFileWriter {
   private dictionaryCount = 0;
   private at = 0;
   private unsynced = 0;
+  private isOpen = true;
 
   constructor(private readonly path: string) {
     this.file = openSync(`${path}.new`, "w");
@@ -161,13 +162,21 @@ export class ColumnFileWriter {
     this.append(footer);
     this.append(tail);
     fsyncSync(this.file);
-    closeSync(this.file);
+    this.close();
     renameSync(`${this.path}.new`, this.path);
   }
 
+  /** Also after a failure of `finish`. */
   abandon(): void {
-    closeSync(this.file);
+    this.close();
     rmSync(`${this.path}.new`, { force: true });
+  }
+
+  /** Once: afterwards the number may be another file's, maybe one of RocksDB's. */
+  private close(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    closeSync(this.file);
   }
 
   private writeKeys({ bytes, offsets, length }: SegmentKeys): KeyPage {
