@@ -58,6 +58,9 @@ t.test("two nodes keep a partition, and others come in their place", { skip: NO_
   await write(5);
   await world.untilAsync("two nodes keep it again", async () => (await setOf(0)).length === 2);
   await world.untilAsync("etcd forgets again", async () => (await firstInEtcd(0)) === last);
+  await world.untilAsync("both have told that they have all", async () =>
+    [...(await service.reports(0)).values()].every((durable) => durable === last),
+  );
 
   const [standby] = (await setOf(0)).filter((name) => name !== outsider.name);
   const silent = nodes.find(({ name }) => name === standby)!;
