@@ -64,9 +64,11 @@ export async function linkSteps({ step, page, server, violations }: Tools): Prom
   await step("an import says how far it is, and one that is cancelled ends", async (t) => {
     await openPage(page, "#/data");
     await page.locator("a.side-entry", { hasText: "city" }).waitFor();
-    // With a rule for conflicts rows go one by one, so that there is time to look.
+    // With a rule for conflicts rows go one by one, and each is looked for four times, so that there is time to look.
     const lines = Array.from({ length: 300_000 }, (_, i) => `${i},name ${i}\n`);
-    await server.rows("CREATE TABLE slow (id integer PRIMARY KEY, name text)");
+    await server.rows(
+      "CREATE TABLE slow (id integer PRIMARY KEY, name text UNIQUE, UNIQUE (id, name), UNIQUE (name, id))",
+    );
     await drop("slow.csv", Buffer.from(`id,name\n${lines.join("")}`));
     const dialog = page.getByRole("dialog");
     await dialog.getByText("guessed types").waitFor();
