@@ -201,6 +201,11 @@ export class FrameRelay {
     this.unpaid.set(key, setTimeout(again, UNPAID_MS));
   }
 
+  private giveUpUnpaid(key: string): void {
+    clearTimeout(this.unpaid.get(key));
+    this.unpaid.delete(key);
+  }
+
   /** Nothing was done: the origin finds the owner. */
   private sendBack(partition: number, frame: RequestFrame): void {
     if ((frame.flags & REQUEST_STREAMED) !== 0) {
@@ -241,14 +246,11 @@ export class FrameRelay {
   }
 
   private toRunning(partition: number, frame: RequestFrame): void {
-    const unpaid = `${partition} ${frame.id}`;
-    if (frame.code === CANCEL_CODE && this.unpaid.has(unpaid)) {
-      clearTimeout(this.unpaid.get(unpaid));
-      this.unpaid.delete(unpaid);
+    const request = this.inFlight.get(partition)?.get(frame.id);
+    if (request === undefined) {
+      if (frame.code === CANCEL_CODE) this.giveUpUnpaid(`${partition} ${frame.id}`);
       return;
     }
-    const request = this.inFlight.get(partition)?.get(frame.id);
-    if (request === undefined) return;
     const { link, id } = request;
     if (frame.code === PIECE_CODE) link.sendPiece(id, frame.bodyBytes, (frame.flags & REQUEST_LAST_PIECE) !== 0);
     else if (frame.code === TAKEN_CODE) link.taken(id, frame.deadlineMs);

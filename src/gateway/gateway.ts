@@ -162,9 +162,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
   });
   started = pool;
-  routes?.onForwarded(({ head, bodyBytes }, { method, name }) => {
-    const messages = bodyBytes.subarray(SESSION_NUMBER_BYTES);
-    const tokens = method === "WIRE" ? wireCharge(name, messages, head.rateLimit ?? null, config) : 1;
+  routes?.onForwarded((frame, { method, name }) => {
+    const { head } = frame;
+    const messages = method === "WIRE" ? frame.bodyBytes.subarray(SESSION_NUMBER_BYTES) : null;
+    const tokens = messages === null ? 1 : wireCharge(name, messages, head.rateLimit ?? null, config);
     return limiter.chargeForwarded(head, clock.now(), tokens);
   });
   const shutdownMs = config.server.shutdownTimeout * 1000;

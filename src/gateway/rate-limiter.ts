@@ -40,7 +40,7 @@ export class RateLimiter {
     tokens = 1,
   ): Loss | null {
     const bucket = this.ofTenant(tenantId, rateLimit ?? null, now);
-    if (tokens === 0 || bucket.takeMany(now, tokens)) return null;
+    if (bucket.takeMany(now, tokens)) return null;
     return { code: "rate_limited", message: ERRORS.rate_limited.message, retryAfterSeconds: bucket.retryAfterSeconds };
   }
 

@@ -87,7 +87,7 @@ export class WireRequest<K extends string> {
     const { services, caller } = this.host;
     const own = caller!.identity.rateLimit;
     const tokens = wireCharge(`${this.protocol}.${endpoint}`, body, own, services.config);
-    return tokens === 0 || bucket.takeMany(services.clock.now(), tokens);
+    return bucket.takeMany(services.clock.now(), tokens);
   }
 
   private askLater(ms: number, endpoint: WireEndpoint, body: Uint8Array, isPaid: boolean): void {

@@ -38,8 +38,10 @@ export class Bucket {
 
   /**
    * Takes so many tokens when there is one: what is missing is owed, and nothing is given until it has been refilled.
+   * None can always be taken.
    */
   takeMany(now: number, count: number): boolean {
+    if (count === 0) return true;
     if (!this.take(now)) return false;
     if (this.limited) this.tokens -= count - 1;
     return true;

@@ -20,9 +20,8 @@ type Limits = { readonly [P in "postgres" | "bolt"]: Pick<Config[P], "defaultRat
  * @param own the tenant's own limit.
  */
 export function wireCharge(endpoint: string, messages: Uint8Array, own: RateLimit | null, limits: Limits): number {
-  if (endpoint === "postgres.messages") {
-    return messages[0] === FRONT.copyData || (own === null && !limits.postgres.defaultRateLimit) ? 0 : 1;
-  }
-  if (endpoint !== "bolt.messages" || (own === null && !limits.bolt.defaultRateLimit)) return 0;
-  return countIn(messages, ASK.run);
+  const protocol = endpoint === "postgres.messages" ? "postgres" : endpoint === "bolt.messages" ? "bolt" : null;
+  if (protocol === null || (own === null && !limits[protocol].defaultRateLimit)) return 0;
+  if (protocol === "bolt") return countIn(messages, ASK.run);
+  return messages[0] === FRONT.copyData ? 0 : 1;
 }
