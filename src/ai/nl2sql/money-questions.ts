@@ -2,9 +2,8 @@
  * Questions about money that no word names: "who spent the most", "donors who gave more than 500 in total", "the
  * channel that brought in the most money". Called by `compositions.ts`; stateless.
  */
-import { nameWords } from "./bare-names.js";
 import { type Answer, COMPOSED_MAX, type ComposedAnswer } from "./composed-answer.js";
-import { wordScore } from "./name-mentions.js";
+import { isCalled } from "./name-mentions.js";
 import { stemOf } from "./question.js";
 import { type ColumnFacts, endOf, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 
@@ -28,7 +27,7 @@ export async function spent(text: string, schema: SchemaFacts, answer: Answer): 
   if (most !== null && /^(?:ordered|bought)$/i.test(most[3]!)) return null;
   const said = each ?? most?.[2];
   const buyers = schema.tables.filter((table) =>
-    (said === undefined ? BUYERS : [said]).some((word) => isCalled(schema, table, word)),
+    (said === undefined ? BUYERS : [said]).some((word) => isSurely(schema, table, word)),
   );
   const [buyer, otherBuyer] = buyers;
   if (buyer === undefined || otherBuyer !== undefined) return null;
@@ -45,7 +44,7 @@ export async function spent(text: string, schema: SchemaFacts, answer: Answer): 
 
 /** The only money that rows of buyers have, and that is paid; null: there is none, or several. */
 export function onlySpending(schema: SchemaFacts): ColumnFacts | null {
-  const buyers = schema.tables.filter((table) => BUYERS.some((word) => isCalled(schema, table, word)));
+  const buyers = schema.tables.filter((table) => BUYERS.some((word) => isSurely(schema, table, word)));
   const [buyer, other] = buyers;
   if (buyer === undefined || other !== undefined) return null;
   const [sum, otherSum] = schema.tables.flatMap((table) =>
@@ -54,9 +53,9 @@ export function onlySpending(schema: SchemaFacts): ColumnFacts | null {
   return sum === undefined || otherSum !== undefined ? null : sum;
 }
 
-function isCalled(schema: SchemaFacts, named: TableFacts | ColumnFacts, word: string): boolean {
+function isSurely(schema: SchemaFacts, named: TableFacts | ColumnFacts, word: string): boolean {
   const lower = word.toLowerCase();
-  return nameWords(schema, named).bare.some((part) => wordScore({ lower, stem: stemOf(lower) }, part) >= SURE);
+  return isCalled(schema, named, { lower, stem: stemOf(lower) }, SURE);
 }
 
 function isMany(schema: SchemaFacts, buyer: TableFacts, table: TableFacts): boolean {
@@ -70,7 +69,7 @@ function moneyOf(schema: SchemaFacts, table: TableFacts): ColumnFacts[] {
       column.kind === "number" &&
       !column.isKey &&
       !OTHER_MONEY.test(column.name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_")) &&
-      MONEY.some((word) => isCalled(schema, column, word)),
+      MONEY.some((word) => isSurely(schema, column, word)),
   );
 }
 
@@ -96,10 +95,10 @@ export async function moreInTotal(text: string, schema: SchemaFacts, answer: Ans
 }
 
 function moneyFor(thing: string, schema: SchemaFacts): ColumnFacts | null {
-  const tables = schema.tables.filter((table) => isCalled(schema, table, thing));
+  const tables = schema.tables.filter((table) => isSurely(schema, table, thing));
   const [table, otherTable] = tables;
   const owners = schema.tables.filter((each) =>
-    each.columns.some((column) => !column.isKey && column.kind === "text" && isCalled(schema, column, thing)),
+    each.columns.some((column) => !column.isKey && column.kind === "text" && isSurely(schema, column, thing)),
   );
   const rows =
     table !== undefined && otherTable === undefined

@@ -5,7 +5,7 @@
 import { abbreviationScore } from "./abbreviated-words.js";
 import { type NameWords, nameWords, wordsOfName } from "./bare-names.js";
 import { isVerb, type Question, stemOf, type Token } from "./question.js";
-import type { ColumnRef, SchemaFacts, TableFacts } from "./schema-facts.js";
+import type { ColumnFacts, ColumnRef, SchemaFacts, TableFacts } from "./schema-facts.js";
 import { ABBREVIATIONS, AGGREGATES, GERMAN_WORDS, STOP_WORDS, SYNONYMS, UNITS } from "./vocabulary.js";
 
 export interface TableMention {
@@ -58,6 +58,16 @@ SYNONYMS.forEach((words, group) => {
     else groups.add(group);
   }
 });
+
+/** A word of the name of a table or a column, but for what all such names have, fits by at least so much. */
+export function isCalled(
+  schema: SchemaFacts,
+  named: TableFacts | ColumnFacts,
+  word: Pick<Token, "lower" | "stem">,
+  least: number,
+): boolean {
+  return nameWords(schema, named).bare.some((part) => wordScore(word, part) >= least);
+}
 
 /** How well a word of a question fits one of a name, 0 to 1. */
 export function wordScore(token: Pick<Token, "lower" | "stem">, word: string): number {

@@ -2,9 +2,8 @@
  * Verbs that say no more than that two things belong together: "the airline that operates the A220", "wards that Boyle
  * represents", "courses taught by Ada". Called by read-question.ts once all else is read; stateless.
  */
-import { nameWords } from "./bare-names.js";
 import type { ColumnFinder } from "./column-finder.js";
-import { type NameMentions, wordScore } from "./name-mentions.js";
+import { isCalled, type NameMentions } from "./name-mentions.js";
 import { isVerb, type Question, stemOf } from "./question.js";
 import { endOf, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 import type { ValueMention } from "./value-mentions.js";
@@ -167,7 +166,7 @@ class RelatingVerbs {
     if (path === null) return false;
     const met = new Set([base, thing, ...path.map(endOf)]);
     const fits = (named: TableFacts | TableFacts["columns"][number]) =>
-      nameWords(schema, named).bare.some((part) => wordScore(question.at(at)!, part) >= MEANING);
+      isCalled(schema, named, question.at(at)!, MEANING);
     return schema.tables.every((table) => met.has(table) || ![table, ...table.columns].some(fits));
   }
 }

@@ -3,7 +3,7 @@
  * `match-question.ts` once the SQL is written; stateless.
  */
 import { nameWords, wordsOfName } from "./bare-names.js";
-import { type NameMentions, wordScore } from "./name-mentions.js";
+import { isCalled, type NameMentions, wordScore } from "./name-mentions.js";
 import { isVerb, type Question, type Token } from "./question.js";
 import type { ColumnRef, SchemaFacts, TableFacts } from "./schema-facts.js";
 import type { ValueMention } from "./value-mentions.js";
@@ -163,7 +163,7 @@ function isOfContact(
   if (!question.says(at - 1, "email|mail|phone|telephone|mobile")) return false;
   if (!/^(?:address|number)(?:es|s)?$/.test(question.lower(at))) return false;
   const isIt = (column: TableFacts["columns"][number]) =>
-    isIn(sql, column.name) && nameWords(schema, column).bare.some((part) => wordScore(before!, part) >= SAME_MEANING);
+    isIn(sql, column.name) && isCalled(schema, column, before!, SAME_MEANING);
   return tables.some(({ columns }) => columns.some(isIt));
 }
 
@@ -171,16 +171,14 @@ function isOfContact(
 function isDealing(question: Question, at: number, schema: SchemaFacts, tables: readonly TableFacts[]): boolean {
   const token = question.at(at)!;
   if (!DEALING.test(token.lower) || !question.says(at - 1, "who|that|which|have|has|had")) return false;
-  const fits = (named: TableFacts | TableFacts["columns"][number], word: Token, least: number) =>
-    nameWords(schema, named).bare.some((part) => wordScore(word, part) >= least);
   const isNamed = schema.tables.some((table) =>
-    [table, ...table.columns].some((named) => fits(named, token, SAME_MEANING)),
+    [table, ...table.columns].some((named) => isCalled(schema, named, token, SAME_MEANING)),
   );
   let next = at + 1;
   while (question.says(next, "a|an|any|some|the|most|fewest|least|at|more|than") || question.at(next)?.number != null)
     next++;
   const thing = question.at(next);
-  return !isNamed && thing !== null && tables.some((table) => fits(table, thing, SURE));
+  return !isNamed && thing !== null && tables.some((table) => isCalled(schema, table, thing, SURE));
 }
 
 /** What is done with such things anyway. */
@@ -204,16 +202,17 @@ function isPlainDeed(
   if (at + 1 < question.tokens.length && !question.says(at + 1, BEHIND_DEED)) return false;
   // "Sold by Kim" says who did it.
   if (question.says(at + 1, "by") && !sql.includes(" GROUP BY ")) return false;
-  const fits = (named: TableFacts | TableFacts["columns"][number], word: Token, least: number) =>
-    nameWords(schema, named).bare.some((part) => wordScore(word, part) >= least);
   const thing = question.at(at - 1)!;
   const isOfThings = ({ name }: TableFacts["columns"][number]) =>
     isIn(sql, name) && wordScore(thing, wordsOfName(name).at(-1)!) >= SURE;
-  const done = tables.find((table) => fits(table, thing, SURE) || table.columns.some(isOfThings));
+  const done = tables.find((table) => isCalled(schema, table, thing, SURE) || table.columns.some(isOfThings));
   // Where there are sales, they say what was sold.
-  if (done === undefined || schema.tables.some((table) => table !== done && fits(table, token, SAME_MEANING)))
+  if (
+    done === undefined ||
+    schema.tables.some((table) => table !== done && isCalled(schema, table, token, SAME_MEANING))
+  )
     return false;
-  return !done.columns.some((column) => STATES.test(column.name) || fits(column, token, SAME_MEANING));
+  return !done.columns.some((column) => STATES.test(column.name) || isCalled(schema, column, token, SAME_MEANING));
 }
 
 /** "Total quantity sold of each part": behind what is added up it says no more, where nothing else is called so. */
@@ -230,15 +229,14 @@ function isDeedOfMeasure(
   const isMeasure = ({ name, kind, isKey }: TableFacts["columns"][number]) =>
     kind === "number" && !isKey && isIn(sql, name) && wordsOfName(name).some((word) => wordScore(thing, word) >= SURE);
   if (!tables.some(({ columns }) => columns.some(isMeasure))) return false;
-  const fits = (named: TableFacts | TableFacts["columns"][number]) =>
-    nameWords(schema, named).bare.some((part) => wordScore(token, part) >= SAME_MEANING);
+  const fits = (named: TableFacts | TableFacts["columns"][number]) => isCalled(schema, named, token, SAME_MEANING);
   return schema.tables.every((table) => tables.includes(table) || ![table, ...table.columns].some(fits));
 }
 
 /** "Offered" says little, but where there are offers. */
 function isVerbOf(token: Token, schema: SchemaFacts): boolean {
   if (!isVerb(token.lower)) return false;
-  return schema.tables.some((table) => nameWords(schema, table).bare.some((part) => wordScore(token, part) >= 0.95));
+  return schema.tables.some((table) => isCalled(schema, table, token, 0.95));
 }
 
 /** "Whose books are all in print", "who only read novels", "out of fashion": a condition on all rows, or none. */
