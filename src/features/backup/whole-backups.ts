@@ -164,7 +164,7 @@ export class WholeBackups {
     await this.host.stillHere();
   }
 
-  /** Some at a time; the first that fails ends them all. */
+  /** Some at a time; the first that fails ends them all, and is the one that is told. */
   private async makeAll(
     tenants: readonly TenantRecord[],
     view: Running,
@@ -186,14 +186,10 @@ export class WholeBackups {
         view.tenants = made.map(tenantView);
       }
     };
-    const stopOthers = (error: unknown): never => {
-      failed.abort();
-      throw error;
-    };
-    const runs = Array.from({ length: WHOLE_BACKUP_TENANTS_AT_ONCE }, () => next().catch(stopOthers));
-    const ends = await Promise.allSettled(runs);
-    const end = ends.find((one) => one.status === "rejected" && !isCancelled(one.reason)) ?? ends.find(isRejected);
-    if (end !== undefined && isRejected(end)) throw end.reason;
+    // The first reason stays.
+    const stopAll = (error: unknown) => failed.abort(error);
+    await Promise.all(Array.from({ length: WHOLE_BACKUP_TENANTS_AT_ONCE }, () => next().catch(stopAll)));
+    failed.signal.throwIfAborted();
   }
 
   /** Made by the owner of the tenant's partition; where that dies meanwhile, by the next one. */
@@ -288,14 +284,6 @@ export class WholeBackups {
     this.latest?.controller.abort();
     await this.latest?.made.catch(() => undefined);
   }
-}
-
-function isRejected(end: PromiseSettledResult<void>): end is PromiseRejectedResult {
-  return end.status === "rejected";
-}
-
-function isCancelled(error: unknown): boolean {
-  return error instanceof DbError && error.code === "cancelled";
 }
 
 function tenantView({ tenant, micros, bytes }: Made) {

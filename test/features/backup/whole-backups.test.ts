@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { newBackupId } from "../../../src/backup/backup-folder.js";
 import { WholeFolder } from "../../../src/backup/whole-folder.js";
@@ -25,6 +26,8 @@ class World {
   failures: ErrorCode[] = [];
   /** How often it may still be asked whether this node has the directory. */
   asksLeft = Number.POSITIVE_INFINITY;
+  /** Before an order of the tenant ends, however it ends. */
+  beforeEnd: (tenant: string) => Promise<unknown> = async () => undefined;
   /** After all parts were made. */
   beforeSaving: () => Promise<void> = async () => undefined;
 
@@ -56,6 +59,7 @@ class World {
     this.bases.set(tenantId, base);
     const id = await this.makePart(tenantId);
     const failure = this.failures.shift();
+    await this.beforeEnd(tenantId);
     if (failure !== undefined) throw new DbError(failure, "failed");
     return { id, kind: "full", base: null, entries: 1, bytes: 1, micros: 1, note: null };
   }
@@ -108,6 +112,13 @@ t.test("without an owner for too long it fails, and so does what trying again do
   const alone = new World(t.testdir({ alone: {} }), false);
   alone.failures = ["shutting_down"];
   await t.rejects(alone.made(), { code: "conflict" }, "one machine has no other owner");
+});
+
+t.test("what failed first is told, not what its end has made fail", async (t) => {
+  const world = new World(t.testdir());
+  world.failures = ["folder_not_shared", "folder_not_shared"];
+  world.beforeEnd = (tenant) => (tenant === "ant" ? sleep(20) : Promise.resolve());
+  await t.rejects(world.made(), { code: "folder_not_shared", message: 'Tenant "bee": failed' });
 });
 
 t.test("who has the directory no more leaves no backup, whenever that happens", async (t) => {
