@@ -6,7 +6,8 @@
  *
  *   append ─▶ queue (memory) ─▶ one append at a time ─▶ acknowledged ─▶ own log ─▶ sync resolves
  *
- * While an append is under way, what comes is gathered for the next. Owned by one shard; belongs to one epoch.
+ * While an append is under way, what comes is gathered for the next (append-gathering.ts). Owned by one shard;
+ * belongs to one epoch.
  */
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,6 +17,7 @@ import type { CommitLog, LogEntry, PartsFiles } from "../storage/commit-log.js";
 import { type Loggable, PARTS_IDS, partsKey, RECORD_KIND, recordBytes, writeRecord } from "../storage/log-record.js";
 import type { CommitParts, Operation } from "../storage/operation.js";
 import type { LoadPart } from "../storage/sorted-run.js";
+import { AppendGathering } from "./append-gathering.js";
 import { SYSTEM_CLOCK } from "./lease-memory.js";
 import { APPEND_HEADER_BYTES, damagedLog, writeAppend } from "./log-append.js";
 import { LogFollower } from "./log-follower.js";
@@ -34,6 +36,7 @@ export interface ReplicatedCommitLogOptions {
   /** Sizes that tests make small. */
   readonly appendBytesMax?: number;
   readonly queueBytesMax?: number;
+  readonly manyCommits?: number;
 }
 
 interface Queued {
@@ -65,6 +68,7 @@ export class ReplicatedCommitLog implements CommitLog {
   private readonly local: CommitLog;
   private readonly follower: LogFollower;
   private readonly points = new TrimPoints();
+  private readonly gathering: AppendGathering;
   /** Not acknowledged, oldest first; the first ones may be under way. */
   private queue: Queued[] = [];
   private queueBytes = 0;
@@ -110,6 +114,7 @@ export class ReplicatedCommitLog implements CommitLog {
     this.options = options;
     this.local = options.local;
     this.follower = new LogFollower(options.local);
+    this.gathering = new AppendGathering(options.manyCommits);
     this.last = options.local.lastSequence;
     this.durableHere = 0;
   }
@@ -205,6 +210,7 @@ export class ReplicatedCommitLog implements CommitLog {
     this.queue.push({ bytes, sequence, partsId });
     this.queueBytes += bytes.length;
     this.queued++;
+    this.gathering.came(this.queue.length);
   }
 
   sync(): Promise<void> {
@@ -218,9 +224,12 @@ export class ReplicatedCommitLog implements CommitLog {
   private async pump(): Promise<void> {
     try {
       while (this.queue.length > 0) {
+        await this.gathering.wait(() => this.queue.length);
         const group = this.nextGroup();
+        const beganMs = performance.now();
         await this.send(group);
         this.queue = this.queue.slice(group.length);
+        this.gathering.appended(group.length, this.queue.length, performance.now() - beganMs);
         for (const { bytes } of group) this.queueBytes -= bytes.length;
         this.acknowledged += group.length;
         if (this.dropped.size > 0) this.endDropped();

@@ -224,7 +224,10 @@ export class SimulatedNode {
   private async open(partition: number, epoch: number, life: number): Promise<void> {
     const { loop, sabotage } = this.cluster;
     const local = await this.openLog(partition);
-    const log = await ReplicatedCommitLog.open({ service: this.service, partition, epoch, local });
+    const log = await ReplicatedCommitLog.open({
+      ...{ service: this.service, partition, epoch, local },
+      manyCommits: 2,
+    });
     const durable = new OutputGate();
     const failed = (error: DbError) => {
       if (error.code === "partition_damaged") this.cluster.complain(`${this.name}, ${partition}: ${error.message}`);

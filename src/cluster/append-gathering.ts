@@ -1,0 +1,60 @@
+/**
+ * When the next append of a partition begins. An append costs as much for one commit as for a hundred: some
+ * milliseconds of CPU in etcd's members and the nodes, and a wait for disks. So after an append that answered many
+ * clients, the next one waits a moment for what these clients write next (PostgreSQL's `commit_delay` does the same).
+ * It begins as soon as nearly as many commits have come as were under way. Where few come, some appends begin at once
+ * before that is tried again. A few clients never wait.
+ */
+
+/** From so many commits in an append, their clients are waited for. */
+export const MANY_COMMITS = 8;
+/** Of what was under way: enough. */
+const ENOUGH = 0.9;
+/** Of the time that the append before has taken, the most that is waited for. */
+const SHARE_OF_APPEND = 0.5;
+const WAIT_MS_MAX = 4;
+/** Of the commits that were waited for: if no more of them come, the wait was in vain. */
+const FEW = 0.25;
+/** Appends that begin at once after a wait in vain. */
+const PAUSE = 16;
+
+export class AppendGathering {
+  private wanted = 0;
+  /** By the process's clock, in milliseconds. */
+  private until = 0;
+  private paused = 0;
+  private endWait: (() => void) | null = null;
+
+  constructor(private readonly manyCommits = MANY_COMMITS) {}
+
+  /** An append of so many commits has ended after so long, and so many wait for the next one. */
+  appended(commits: number, queued: number, tookMs: number): void {
+    this.wanted = 0;
+    if (commits < this.manyCommits || this.paused-- > 0) return;
+    this.paused = 0;
+    this.wanted = Math.floor((commits + queued) * ENOUGH);
+    this.until = performance.now() + Math.min(WAIT_MS_MAX, tookMs * SHARE_OF_APPEND);
+  }
+
+  /** Resolves when the next append may begin. Null: at once. `queued` tells how many commits it would have. */
+  wait(queued: () => number): Promise<void> | null {
+    const missing = this.wanted - queued();
+    const leftMs = this.until - performance.now();
+    if (missing <= 0 || leftMs <= 0) return null;
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.endWait = null;
+        if (this.wanted - queued() > missing * (1 - FEW)) this.paused = PAUSE;
+        resolve();
+      };
+      const timer = setTimeout(end, leftMs);
+      this.endWait = end;
+    });
+  }
+
+  /** One more commit has come. */
+  came(queued: number): void {
+    if (queued >= this.wanted) this.endWait?.();
+  }
+}

@@ -1,0 +1,131 @@
+/** When an append waits for more commits, for how long, and what ends the wait. In virtual time. */
+import t from "tap";
+import { AppendGathering, MANY_COMMITS } from "../../src/cluster/append-gathering.js";
+import { SeededRandom } from "../simulation/seeded-random.js";
+import { VirtualLoop } from "../simulation/virtual-loop.js";
+import { commit } from "../storage/shards.js";
+import { FaultyLogService } from "./faulty-log-service.js";
+import { appendsOf, Copy, settle } from "./replicated-copy.js";
+
+async function story(tell: (world: World) => Promise<void>): Promise<void> {
+  const loop = new VirtualLoop(1, new SeededRandom(1));
+  loop.install();
+  try {
+    let told: Promise<void> | null = null;
+    let isOver = false;
+    loop.soon(() => {
+      told = tell(new World(loop)).finally(() => {
+        isOver = true;
+      });
+      told.catch(() => undefined);
+    });
+    await loop.run(() => isOver, 60_000);
+    await told;
+  } finally {
+    loop.uninstall();
+  }
+}
+
+class World {
+  readonly gathering = new AppendGathering();
+  queued = 0;
+
+  constructor(readonly loop: VirtualLoop) {}
+
+  /** Commits come after so many milliseconds each. Null: the append begins at once. Else the commits that it has. */
+  async next(...comeAfter: readonly number[]): Promise<number | null> {
+    const wait = this.gathering.wait(() => this.queued);
+    for (const ms of comeAfter) this.loop.after(ms, () => this.gathering.came(++this.queued));
+    if (wait === null) return null;
+    await wait;
+    return this.queued;
+  }
+}
+
+t.test("a few clients are not waited for", (t) =>
+  story(async (world) => {
+    t.equal(await world.next(), null, "nor is anybody before the first append");
+    world.gathering.appended(MANY_COMMITS - 1, 100, 100);
+    t.equal(await world.next(), null);
+  }),
+);
+
+t.test("an append begins when nearly as many have come as were under way", (t) =>
+  story(async (world) => {
+    world.queued = 10;
+    world.gathering.appended(20, 10, 1000);
+    const late = Array.from({ length: 20 }, () => 1);
+    t.equal(await world.next(...late), 27, "of thirty");
+    world.queued = 27;
+    world.gathering.appended(20, 10, 1000);
+    t.equal(await world.next(), null, "they are there already");
+  }),
+);
+
+t.test("it waits for half of the time that the one before took, and for a few milliseconds at most", (t) =>
+  story(async (world) => {
+    for (const [tookMs, ...came] of [
+      [2, 0.1, 0.1, 0.2, 50],
+      [10_000, 0.1, 0.1, 0.2, 50],
+    ] as const) {
+      world.queued = 0;
+      world.gathering.appended(8, 0, tookMs);
+      t.equal(await world.next(...came), 3);
+      await world.loop.sleep(100);
+    }
+    world.queued = 0;
+    world.gathering.appended(8, 0, 8);
+    await world.loop.sleep(5);
+    t.equal(await world.next(), null, "the time is over before anybody writes");
+  }),
+);
+
+t.test("where nobody comes, it is not tried again for a while", (t) =>
+  story(async (world) => {
+    for (let time = 0; time < 2; time++) {
+      world.gathering.appended(8, 0, 100);
+      t.equal(await world.next(), 0);
+      for (let append = 0; append < 16; append++) {
+        world.gathering.appended(8, 0, 100);
+        t.equal(await world.next(), null);
+      }
+    }
+  }),
+);
+
+t.test("in the log: the append after one of many commits waits", (t) =>
+  story(async ({ loop }) => {
+    const service = new FaultyLogService();
+    const copy = new Copy(service);
+    const shard = await copy.open(t, {}, { manyCommits: 3 });
+    service.isSlow = true;
+    const write = async (...names: readonly string[]) => {
+      for (const name of names) {
+        commit(shard, [name, "1"]);
+        shard.flush();
+        await settle();
+      }
+    };
+    const answer = async () => {
+      await loop.sleep(100);
+      service.release();
+      await settle();
+    };
+    await write("a", "b", "c", "d", "e");
+    await answer();
+    await answer();
+    await write("f", "g");
+    t.equal(service.waitingAppends, 0, "two of four");
+    await write("h");
+    t.equal(service.waitingAppends, 1);
+    await answer();
+    await write("i");
+    t.equal(service.waitingAppends, 0, "two of three are waited for");
+    await loop.sleep(5);
+    t.equal(service.waitingAppends, 1, "in vain");
+    await answer();
+    await shard.close();
+    const appends = (await appendsOf(service)).map(({ first, last }) => `${first}-${last}`);
+    t.same(appends, ["1-1", "2-5", "6-8", "9-9"]);
+  }),
+);
