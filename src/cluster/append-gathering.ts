@@ -2,21 +2,22 @@
  * When the next append of a partition begins. An append costs as much for one commit as for a hundred: some
  * milliseconds of CPU in etcd's members and the nodes, and a wait for disks. So after an append that answered many
  * clients, the next one waits a moment for what these clients write next (PostgreSQL's `commit_delay` does the same).
- * It begins as soon as nearly as many commits have come as were under way. Where few come, some appends begin at once
- * before that is tried again. A few clients never wait.
+ * It begins as soon as most of what was under way has come again: with clients that write at times of their own, these
+ * groups get smaller until there is no wait. Where nobody comes, some appends begin at once before that is tried again.
+ * A few clients never wait.
  */
 
 /** From so many commits in an append, their clients are waited for. */
 export const MANY_COMMITS = 8;
 /** Of what was under way: enough. */
-const ENOUGH = 0.9;
-/** Of the time that the append before has taken, the most that is waited for. */
-const SHARE_OF_APPEND = 0.5;
-const WAIT_MS_MAX = 4;
+const ENOUGH = 0.85;
+/** The wait is at most so long, by the time that the append before has taken, and in all. */
+const SHARE_OF_APPEND = 1.5;
+const WAIT_MS_MAX = 8;
 /** Of the commits that were waited for: if no more of them come, the wait was in vain. */
-const FEW = 0.25;
+const FEW = 0.1;
 /** Appends that begin at once after a wait in vain. */
-const PAUSE = 16;
+const PAUSE = 8;
 
 export class AppendGathering {
   private wanted = 0;
