@@ -96,6 +96,12 @@ async function forks(server: BranchServer): Promise<void> {
 async function besideNone(server: BranchServer, alone: Place, rows: number, rounds: number): Promise<void> {
   const branch = await server.fork("work");
   const places = [alone, server.origin, branch];
+  const update = (place: Place, step: number) =>
+    server.sql(place, "UPDATE item SET n = n + 1 WHERE id > $1 AND id <= $1 + 1000", [(step * 1000) % rows]);
+  // The branch's origin has changed the same rows, and so the branch has them in two places.
+  const before: Readonly<Record<string, (place: Place, round: number) => Promise<unknown>>> = {
+    "UPDATE of rows just updated": (place, round) => update(place === branch ? server.origin : place, round),
+  };
   const works: Readonly<Record<string, (place: Place, round: number) => Promise<unknown>>> = {
     [`${POINT_READS} point reads`]: (place) =>
       lanes(POINT_READS, (i) => server.sql(place, "SELECT name FROM item WHERE id = $1", [1 + ((i * 7919) % rows)])),
@@ -112,8 +118,8 @@ async function besideNone(server: BranchServer, alone: Place, rows: number, roun
       const series = `generate_series(${from + 1}, ${from + ROWS_AT_ONCE})`;
       return server.sql(place, `INSERT INTO item SELECT ${values} FROM ${series} i`);
     },
-    "UPDATE of 1,000": (place, round) =>
-      server.sql(place, "UPDATE item SET n = n + 1 WHERE id > $1 AND id <= $1 + 1000", [(round * 1000) % rows]),
+    "UPDATE of 1,000": (place, round) => update(place, round * places.length + places.indexOf(place)),
+    "UPDATE of rows just updated": (place, round) => update(place, round),
   };
   for (const [name, work] of Object.entries(works)) {
     const found = places.map((): { wall: number[]; cpu: number[] } => ({ wall: [], cpu: [] }));
@@ -121,7 +127,8 @@ async function besideNone(server: BranchServer, alone: Place, rows: number, roun
       // Another one is the first each time.
       for (let turn = 0; turn < places.length; turn++) {
         const i = (turn + round) % places.length;
-        // What the turn before left to do is not charged to this one.
+        await before[name]?.(places[i]!, round);
+        // What was left to do is not charged to this one.
         await server.idle();
         const { wallMs, cpuMs } = await server.timed(() => work(places[i]!, round));
         if (round === 0) continue; // warms up
