@@ -24,6 +24,9 @@ import { LinkProxy } from "../torture/cluster/link-proxy.js";
 /** A request that any actor answers. */
 export const CODE = ENDPOINTS.find(({ name }) => name === "query.execute")!.code;
 
+/** Of a request: longer than a busy machine takes. */
+export const PATIENCE_MS = 60_000;
+
 export class World {
   readonly key = peerKey(randomBytes(32));
   readonly owners = new Map<number, Owner>();
@@ -180,7 +183,7 @@ export class Node {
       const send = (): void => {
         const pending = new Asked(repeatable, (answer) => (answer === null ? send() : resolve(answer)));
         const link = this.routes.linkOf(partition);
-        link.send(pending, code, flags, partition, 1, Date.now() + 5000, "r", head, Buffer.from(body));
+        link.send(pending, code, flags, partition, 1, Date.now() + PATIENCE_MS, "r", head, Buffer.from(body));
       };
       send();
     });

@@ -1,5 +1,6 @@
 /** A real browser for the tests of the console. Chromium comes from the system; CHROMIUM names another one. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import type { TestServer } from "../e2e/server.js";
 
@@ -9,6 +10,16 @@ const executablePath = CANDIDATES.find((path) => path !== undefined && existsSyn
 /** Of tap's tests: why they are left out; false where they run. */
 export const withoutBrowser =
   executablePath === undefined && "no Chromium is installed: apt-get install chromium, or set CHROMIUM to its path";
+
+/** Of a wait for the page, which a busy machine keeps. */
+const WAIT_MS = 60_000;
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+/**
+ * All rules that axe runs unless it is told otherwise. What it would fetch before is for media, which the console does
+ * not have; what it finds is told by its markup, not by a selector that axe looks for among all elements.
+ */
+const AXE_OPTIONS = "{ resultTypes: ['violations'], preload: false, selectors: false }";
 
 /** What went wrong in a page that nobody asked for. */
 export class Watch {
@@ -55,7 +66,7 @@ export async function openConsole(server: TestServer): Promise<Opened> {
   const browser = await chromium.launch({ executablePath: executablePath!, args: ["--no-sandbox", "--disable-gpu"] });
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(WAIT_MS);
   const watch = new Watch(page, server);
   await page.goto(`${server.url}/console/`);
   return { browser, context, page, watch };
@@ -83,4 +94,16 @@ export async function runText(page: Page, text: string): Promise<void> {
   await page.keyboard.insertText(text);
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+Enter");
+}
+
+/** What axe finds in the page. */
+export async function violationsIn(page: Page): Promise<string[]> {
+  // Once for each document: it is 650 KB of script.
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
+  const found = (await page.evaluate(`axe.run(document, ${AXE_OPTIONS})`)) as {
+    violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
+  };
+  return found.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
 }

@@ -1,6 +1,5 @@
 /** The console in a real browser, against a real server: each page, each flow once, and what it must never do. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TOTP, URI } from "otpauth";
@@ -8,14 +7,12 @@ import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { ADMIN_PASSWORD, TestServer } from "../e2e/server.js";
 import { branchSteps } from "./branch-steps.js";
-import { type Opened, openConsole, openPage, runText, signIn, withoutBrowser } from "./browser.js";
+import { type Opened, openConsole, openPage, runText, signIn, violationsIn, withoutBrowser } from "./browser.js";
 import { chartSteps } from "./chart-steps.js";
 import { definitionSteps } from "./definition-steps.js";
 import { linkSteps } from "./link-steps.js";
 import { operateSteps } from "./operate-steps.js";
 import { outageSteps } from "./outage-steps.js";
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** Would each do something, if anything took it for markup, code or an address. */
 const HOSTILE = `<img src=x onerror="alert(1)">`;
@@ -92,16 +89,7 @@ async function prepare(): Promise<void> {
   page = opened.page;
 }
 
-async function violations(): Promise<string[]> {
-  // Once for each document: it is 650 KB of script.
-  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
-  const found = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as {
-    violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
-  };
-  return found.violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
-  );
-}
+const violations = () => violationsIn(page);
 
 /** Nothing of the corpus has become an element. */
 async function strangers(): Promise<number> {
@@ -443,7 +431,7 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     await dialog.getByLabel("Trials").fill("1");
     t.same(await violations(), [], "of the form");
     await dialog.getByRole("button", { name: "Start" }).click();
-    await page.getByRole("link", { name: "size" }).click({ timeout: 60_000 });
+    await page.getByRole("link", { name: "size" }).click();
     await page.getByText("Without a model").waitFor();
     await page.getByRole("button", { name: "Predict" }).click();
     await page.locator("pre.value", { hasText: "predictions" }).waitFor();

@@ -25,7 +25,7 @@ export async function operateSteps(tools: Tools): Promise<void> {
     await page.locator("td", { hasText: hostile }).waitFor();
     await tab("backups", "There is none yet.");
     await page.getByRole("button", { name: "Full backup" }).click();
-    await page.locator(".badge", { hasText: "completed" }).waitFor({ timeout: 30_000 });
+    await page.locator(".badge", { hasText: "completed" }).waitFor();
     await tab("sessions", "Nobody is connected");
     await tab("audit", "auth.login");
     await tab("cluster", "This server runs alone.");
@@ -61,7 +61,7 @@ async function folderStep({ step, page, watch, folder, violations }: Tools): Pro
     watch.forget(/40[03] .*filesystem-collections/);
     await dialog.getByLabel("Folder of the server").fill(folder);
     await dialog.getByRole("button", { name: "Make" }).click();
-    await page.getByRole("row").filter({ hasText: "ferry.md" }).getByText("indexed").waitFor({ timeout: 30_000 });
+    await page.getByRole("row").filter({ hasText: "ferry.md" }).getByText("indexed").waitFor();
     await page.locator(".badge", { hasText: "ready" }).waitFor();
     await page.getByRole("button", { name: "Pause" }).click();
     await page.locator(".badge", { hasText: "paused" }).waitFor();
