@@ -120,10 +120,14 @@ function run(
 async function tessera(): Promise<Contender> {
   const directory = temporaryDirectory("pgbench");
   const port = String(await freePort());
-  const { child } = await launchTessera(directory, { TESSERA_POSTGRES_PORT: port });
+  // By a Unix socket, as with PostgreSQL.
+  const { child } = await launchTessera(directory, {
+    TESSERA_POSTGRES_PORT: port,
+    TESSERA_POSTGRES_SOCKET_DIRECTORY: directory,
+  });
   return {
     name: "Tessera",
-    environment: { PGHOST: "127.0.0.1", PGPORT: port, PGUSER: "admin", PGPASSWORD: PASSWORD, PGDATABASE: "system" },
+    environment: { PGHOST: directory, PGPORT: port, PGUSER: "admin", PGPASSWORD: PASSWORD, PGDATABASE: "system" },
     roots: [child.pid!],
     stop: async () => {
       await endChild(child);

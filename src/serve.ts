@@ -147,7 +147,10 @@ export async function serve(
   if (gateway.adminPassword !== null) tellPassword(gateway.adminPassword);
   const scheme = config.server.tls.certFile === "" ? "http" : "https";
   console.log(`listening on ${scheme}://${config.server.host}:${gateway.port}`);
-  for (const { name, port } of gateway.doors) console.log(`listening on ${name}://${config.server.host}:${port}`);
+  for (const { name, port, socketPath } of gateway.doors) {
+    console.log(`listening on ${name}://${config.server.host}:${port}`);
+    if (socketPath !== undefined) console.log(`listening on ${socketPath}`);
+  }
   process.on("SIGHUP", () => {
     gateway.renewCertificate().then(
       () => logger.info("the certificate was read again"),

@@ -13,6 +13,8 @@ export interface Door {
 export interface OpenDoor {
   readonly name: string;
   readonly port: number;
+  /** The path of a Unix socket beside the port; absent: there is none. */
+  readonly socketPath?: string;
   /** Reads the certificate's files again, for connections that come. Throws where they are wrong. */
   renewCertificate(): void;
   /** Ends connections of callers that are out of date. */

@@ -87,7 +87,7 @@ export interface GatewayOptions {
 export interface Gateway {
   readonly port: number;
   /** Those that are open. */
-  readonly doors: readonly Pick<OpenDoor, "name" | "port">[];
+  readonly doors: readonly Pick<OpenDoor, "name" | "port" | "socketPath">[];
   /** The administrator's password that a first boot made up, to be shown once; null otherwise. */
   readonly adminPassword: string | null;
   /**

@@ -13,6 +13,7 @@ import { MessageWriter } from "../protocol/postgres/message-writer.js";
 import { Connection, type ConnectionHost, goingAway } from "./connection.js";
 import { type Encryption, encryptionOf } from "./encryption.js";
 import { listenOn, SessionNumbers } from "./listening.js";
+import { listenIn } from "./unix-socket.js";
 
 export const postgresDoor: Door = {
   async open(services) {
@@ -27,20 +28,31 @@ export const postgresDoor: Door = {
 class PostgresServer implements OpenDoor, ConnectionHost {
   readonly name = "postgresql";
   port = 0;
+  socketPath?: string;
   encryption: Encryption | null;
-  private readonly server: Server;
+  private readonly servers: readonly Server[];
   private readonly connections = new Map<number, Connection>();
   private readonly numbers = new SessionNumbers(this.connections);
 
   constructor(readonly services: Services) {
     this.encryption = encryptionOf(services);
-    this.server = createServer((socket) => this.connected(socket));
+    const { socketDirectory } = services.config.postgres;
+    const count = socketDirectory === "" ? 1 : 2;
+    this.servers = Array.from({ length: count }, () => createServer((socket) => this.connected(socket)));
     services.elsewhere?.onCancel((wanted) => this.cancelHere(wanted));
   }
 
   async listen(): Promise<void> {
     const { server, postgres } = this.services.config;
-    this.port = await listenOn(this.server, server.host, postgres, "PostgreSQL's protocol");
+    const [atPort, atSocket] = this.servers;
+    this.port = await listenOn(atPort!, server.host, postgres, "PostgreSQL's protocol");
+    if (atSocket === undefined) return;
+    try {
+      this.socketPath = await listenIn(atSocket, postgres.socketDirectory, this.port);
+    } catch (error) {
+      atPort!.close();
+      throw error;
+    }
   }
 
   private connected(socket: Socket): void {
@@ -89,7 +101,7 @@ class PostgresServer implements OpenDoor, ConnectionHost {
 
   /** No connection is taken any more; those that rest end now, others with what they do. */
   beginClosing(): void {
-    this.server.close();
+    for (const server of this.servers) server.close();
     for (const connection of [...this.connections.values()]) connection.end(goingAway());
   }
 

@@ -354,6 +354,8 @@ export const ConfigSchema = section({
     port: Type.Integer({ minimum: 0, maximum: 65_535 }),
     /** Take any free port where that one is in use. */
     anyPort: Type.Boolean(),
+    /** Where the server also listens on a Unix socket, .s.PGSQL.<port>; "": nowhere. */
+    socketDirectory: Type.String(),
     /** The limit of [rateLimit] holds for tenants that have none of their own; else only a tenant's own does. */
     defaultRateLimit: Type.Boolean(),
   }),

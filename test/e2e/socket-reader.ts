@@ -47,8 +47,9 @@ export class SocketReader {
   }
 }
 
-export async function connected(port: number): Promise<Socket> {
-  const socket = connect(port, "127.0.0.1");
+/** At a port of loopback, or a Unix socket by its path. */
+export async function connected(to: number | string): Promise<Socket> {
+  const socket = typeof to === "string" ? connect(to) : connect(to, "127.0.0.1");
   await new Promise<void>((resolve, reject) => {
     socket.once("connect", resolve);
     socket.once("error", reject);

@@ -80,13 +80,17 @@ export function valuesOf({ body }: Received): (string | null)[] {
 }
 
 export class WireClient extends SocketReader {
-  static async connect(port: number): Promise<WireClient> {
-    return new WireClient(await connected(port));
+  static async connect(to: number | string): Promise<WireClient> {
+    return new WireClient(await connected(to));
   }
 
   /** Connects and signs in; answers once the server is ready. */
-  static async open(server: TestServer, parameters: Readonly<Record<string, string>> = {}): Promise<WireClient> {
-    const client = await WireClient.connect(postgresPort(server));
+  static async open(
+    server: TestServer,
+    parameters: Readonly<Record<string, string>> = {},
+    to: number | string = postgresPort(server),
+  ): Promise<WireClient> {
+    const client = await WireClient.connect(to);
     client.start({ user: server.username, ...parameters });
     await signIn(client, server.password);
     await client.until("Z");

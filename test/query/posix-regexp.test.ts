@@ -3,6 +3,7 @@
  * time, and what JavaScript decides alike stays with its engine.
  */
 import t from "tap";
+import { beginStretch, endStretch, Overrun } from "../../src/protocol/stretch.js";
 import { regexOf } from "../../src/query/expr/functions/regex.js";
 
 const lengths = (pattern: string, text: string) =>
@@ -26,6 +27,15 @@ t.test("hostile patterns end with an error or an answer", async (t) => {
   const slow = () => regexOf("((a*|aa*?)*|(.*|a.*?)*)*c?").exec("ab".repeat(1_000_000));
   t.throws(slow, { details: { sqlstate: "54001" }, message: /too complex/ }, "many ways in a long text");
   t.same(lengths("(a|aa)+$", "a".repeat(40)), [40, 1]);
+});
+
+t.test("a long match asks for turns, and can be run again without", async (t) => {
+  const regex = regexOf("((a|ab|b)*)c");
+  const text = `${"ab".repeat(100_000)}c`;
+  beginStretch(performance.now());
+  t.throws(() => regex.exec(text), Overrun);
+  endStretch();
+  t.equal(regex.exec(text)![1]!.length, 200_000);
 });
 
 t.test("splitting, replacing and going on behind a match", async (t) => {

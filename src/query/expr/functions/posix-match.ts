@@ -6,6 +6,7 @@
  */
 import { sqlError } from "../../../protocol/errors.js";
 import { REGEX_LINEAR_STEPS_MAX } from "../../../protocol/limits.js";
+import { spend } from "../../../protocol/stretch.js";
 import { hasGroups, type ParsedPattern, partsOf, preferenceOf, type RegexNode, setTester } from "./posix-syntax.js";
 
 type State =
@@ -25,6 +26,9 @@ interface Program {
 type Repeat = Extract<RegexNode, { kind: "repeat" }>;
 
 const ASCII = 128;
+/** What a step takes on average; so many are announced together. */
+const NANOS_PER_STEP = 40;
+const ANNOUNCED_STEPS = 1024;
 /** As a Uint32Array holds them. */
 const STEP_MAX = 0xffff_ffff;
 /** Stands for no bound. */
@@ -53,7 +57,7 @@ export class PosixMatcher {
     private readonly flags: string,
   ) {}
 
-  /** Throws 54001. There is a match that begins at `start`. */
+  /** Throws 54001 and Overrun. There is a match that begins at `start`. */
   match(text: string, start: number): PosixMatch {
     this.text = text;
     this.steps = 0;
@@ -207,7 +211,8 @@ export class PosixMatcher {
       const index = from.pop()!;
       if (reached[index] === step) continue;
       reached[index] = step;
-      if (++this.steps > REGEX_LINEAR_STEPS_MAX) {
+      if (++this.steps % ANNOUNCED_STEPS === 0) spend(ANNOUNCED_STEPS * NANOS_PER_STEP);
+      if (this.steps > REGEX_LINEAR_STEPS_MAX) {
         throw sqlError("54001", "regular expression is too complex", {
           hint: "Its alternatives or lazy parts match a long text in many ways.",
         });
