@@ -68,14 +68,17 @@ export async function measureOtherKinds() {
   }
 }
 
-/** SNLI and the like: how many are right, and of the pairs that do not contradict the share called contradictions. */
-export async function measurePublicPairs(given: readonly (readonly [string, string, string])[]) {
+/**
+ * SNLI and the like: how many are right, and of the pairs that do not contradict the share called contradictions.
+ * `sameSubject`: asked as texts that are known to be about the same.
+ */
+export async function measurePublicPairs(given: readonly (readonly [string, string, string])[], sameSubject: boolean) {
   const roots = [join(ROOT, "models")];
   const models = new Models({ roots, embeddingModel: "tessera-embed-384", warn: () => undefined, inference: null });
   const { claims, release } = await claimVerifier(models);
   const pairs = given.map(([premise, hypothesis, label]) => ({ kind: "public", premise, hypothesis, label }));
   try {
-    const { byLabel, wrongContradictions } = await measurePairs(claims, pairs as LabelledPair[]);
+    const { byLabel, wrongContradictions } = await measurePairs(claims, pairs as LabelledPair[], sameSubject);
     const right = [...byLabel.values()].reduce((sum, one) => sum + one.right, 0);
     return { right, all: pairs.length, byLabel, wrongContradictions };
   } finally {
@@ -106,14 +109,14 @@ export async function claimVerifier(models: Models) {
   return { claims, digest: digest!, release: () => encoder.release() };
 }
 
-async function measurePairs(claims: ClaimVerifier, pairs: readonly LabelledPair[]) {
+async function measurePairs(claims: ClaimVerifier, pairs: readonly LabelledPair[], sameSubject = false) {
   const byLabel = new Map<string, Share>(NLI_LABELS.map((label) => [label, { right: 0, all: 0 }]));
   const byKind = new Map<string, Share>();
   let [wrongContradictions, missedContradictions, unrelated, unrelatedFalse] = [0, 0, 0, 0];
   for (let at = 0; at < pairs.length; at += AT_ONCE) {
     const some = pairs.slice(at, at + AT_ONCE);
     const asked = some.map(({ premise, hypothesis }) => ({ premise, hypothesis }));
-    const { scores } = await claims.classify({ model: null, pairs: asked }, NOBODY);
+    const { scores } = await claims.classify({ model: null, pairs: asked, sameSubject }, NOBODY);
     for (const [i, { kind, label }] of some.entries()) {
       const given = labelOf(scores[i]!);
       for (const share of [byLabel.get(label)!, shareOf(byKind, kind)]) {

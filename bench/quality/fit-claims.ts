@@ -19,9 +19,13 @@ const COUNTS: Readonly<Record<string, number>> = { litl: 0.5, conj: 0.3, help: 0
 /** Neutral and unrelated pairs outnumber entailments, more than claims do. */
 const ENTAILMENT_COUNT = 1.6;
 /** As much as these count, a pair of unrelated texts is tried with. */
-const UNRELATED_COUNTS = [0.05, 0.07, 0.1, 0.2, 0.5, 1];
-/** Of unrelated pairs at most that share may be called contradictions. */
+const UNRELATED_COUNTS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1];
+/** Of each kind of unrelated pairs at most that share may be called contradictions. */
 const UNRELATED_MAX = 0.02;
+/** Where the texts are known to be about the same: as much as these count, a pair about a picture is tried with. */
+const PICTURE_COUNTS = [1, 2, 3];
+/** Of other facts about one thing at most that share may then be called contradictions. */
+const FACTS_MAX = 0.02;
 const { contradictionThreshold, entailmentThreshold } = DEFAULT_RULES;
 
 const isUnrelated = ({ class: own }: ClaimExample) => own === "unrelated";
@@ -45,6 +49,23 @@ function fitJudged(all: readonly ClaimExample[], unrelatedCount: number): Fitted
   );
 }
 
+const PICTURES = ["snli-dev", "cad"];
+const SAME_CLASSES: readonly Class[] = CLASSES.filter((name) => name !== "unrelated");
+/** What is known to be about the same: captions of two pictures are not. */
+const aboutTheSame = (all: readonly ClaimExample[]) =>
+  all.filter((one) => !isUnrelated(one) && one.kind !== "captions of one topic");
+
+function fitSameSubject(all: readonly ClaimExample[], pictureCount: number): Fitted {
+  return fitSoftmax(
+    weighed(aboutTheSame(all)).map((one) => ({
+      traits: one.traits,
+      class: SAME_CLASSES.indexOf(one.class),
+      weight: countOf(one, 0) * (PICTURES.includes(one.kind) ? pictureCount : 1),
+    })),
+    SAME_CLASSES.length,
+  );
+}
+
 /** As weighScores answers, with the usual thresholds. */
 function answerOf(one: ClaimExample, fitted: Fitted): Class {
   if (one.told !== null) return one.told;
@@ -56,12 +77,9 @@ function answerOf(one: ClaimExample, fitted: Fitted): Class {
 type Answered = { readonly one: ClaimExample; readonly answer: Class };
 
 /** Each fold by weights of the others. */
-const heldOut = (all: readonly ClaimExample[], unrelatedCount: number): Answered[] =>
+const heldOut = (all: readonly ClaimExample[], fit: (some: readonly ClaimExample[]) => Fitted): Answered[] =>
   Array.from({ length: FOLDS }, (_, fold) => {
-    const fitted = fitJudged(
-      all.filter((one) => foldOf(one) !== fold),
-      unrelatedCount,
-    );
+    const fitted = fit(all.filter((one) => foldOf(one) !== fold));
     return all.filter((one) => foldOf(one) === fold).map((one) => ({ one, answer: answerOf(one, fitted) }));
   }).flat();
 
@@ -80,30 +98,30 @@ const UNRELATED_KINDS = [
   "facts about the same",
   "other facts",
 ];
+const FACT_KINDS = ["facts about the same", "other facts"];
 
-/** A line of the table: what a count keeps, and what it calls contradictions. */
-function line(count: number, answered: readonly Answered[]): string {
+const calledAgainst = (answered: readonly Answered[], fits: (one: ClaimExample) => boolean) =>
+  share(
+    answered.filter(({ one }) => fits(one)),
+    saysAgainst,
+  );
+
+/** A line of a table: what a count keeps, and what it calls contradictions. */
+function line(count: number, answered: readonly Answered[], kinds: readonly string[]): string {
   const ofSnli = answered.filter(({ one }) => one.kind === "snli-dev");
   const ofClass = (own: Class) => ofSnli.filter(({ one }) => one.class === own);
-  const others = answered.filter(({ one }) => !isUnrelated(one) && one.class !== "contradiction");
   const figures = [
     share(ofSnli, isRight),
     share(ofClass("contradiction"), isRight),
     share(ofClass("entailment"), isRight),
-    share(
-      answered.filter(({ one }) => isUnrelated(one)),
-      saysAgainst,
-    ),
-    ...UNRELATED_KINDS.map((kind) =>
-      share(
-        answered.filter(({ one }) => one.kind === kind),
-        saysAgainst,
-      ),
-    ),
-    share(others, saysAgainst),
+    ...kinds.map((kind) => calledAgainst(answered, (one) => one.kind === kind)),
+    calledAgainst(answered, (one) => !isUnrelated(one) && one.class !== "contradiction"),
   ];
   return `| ${[String(count), ...figures.map(figure)].join(" | ")} |`;
 }
+
+const headOf = (kinds: readonly string[]) =>
+  `| counts | SNLI dev right | contradictions kept | entailments kept | ${kinds.join(" | ")} | all that are none |`;
 
 /** By source. */
 function details(answered: readonly Answered[]): string {
@@ -162,27 +180,59 @@ const weightsText = (constant: number, weights: readonly number[], names: readon
     .map((name, i) => `${indent}    ${name}: ${numberText(weights[i]!)},\n`)
     .join("")}${indent}  },\n${indent}}`;
 
+const answersText = ({ constants, weights }: Fitted, classes: readonly string[]) =>
+  `{\n${classes
+    .slice(0, -1)
+    .map((name, a) => `  ${name}: ${weightsText(constants[a]!, weights[a]!, TRAITS, "  ")},\n`)
+    .join("")}}`;
+
 const all = await claimExamples();
 console.log(`${all.length} pairs, of ${weighed(all).length} of which the words alone decide nothing`);
-let chosen: number | null = null;
-console.log(
-  `| counts | SNLI dev right | contradictions kept | entailments kept | unrelated called contradictions | ${UNRELATED_KINDS.join(" | ")} | others that are none |`,
-);
-for (const count of UNRELATED_COUNTS) {
-  const answered = heldOut(all, count);
-  console.log(line(count, answered));
-  const called = share(
-    answered.filter(({ one }) => isUnrelated(one)),
-    saysAgainst,
-  );
-  if (called > UNRELATED_MAX || chosen !== null) continue;
-  chosen = count;
-  console.log(details(answered));
+
+/** The least count with which no kind of unrelated pairs is called contradictions too often. */
+function chooseUnrelatedCount(): number {
+  console.log(headOf(UNRELATED_KINDS));
+  let chosen: number | null = null;
+  for (const count of UNRELATED_COUNTS) {
+    const answered = heldOut(all, (some) => fitJudged(some, count));
+    console.log(line(count, answered, UNRELATED_KINDS));
+    const worst = Math.max(
+      ...UNRELATED_KINDS.filter((kind) => kind.startsWith("unrelated")).map((kind) =>
+        calledAgainst(answered, (one) => one.kind === kind),
+      ),
+    );
+    if (worst > UNRELATED_MAX || chosen !== null) continue;
+    chosen = count;
+    console.log(details(answered));
+  }
+  if (chosen === null) throw new Error(`No count calls at most ${UNRELATED_MAX} of unrelated pairs contradictions.`);
+  return chosen;
 }
-if (chosen === null) throw new Error(`No count calls at most ${UNRELATED_MAX} of unrelated pairs contradictions.`);
-console.log(`chosen: ${chosen}`);
+
+/** The count with most of SNLI dev right, of those that call few other facts contradictions. */
+function choosePictureCount(): number {
+  console.log(headOf(FACT_KINDS));
+  let [chosen, most] = [0, 0];
+  for (const count of PICTURE_COUNTS) {
+    const answered = heldOut(aboutTheSame(all), (some) => fitSameSubject(some, count));
+    console.log(line(count, answered, FACT_KINDS));
+    const right = share(
+      answered.filter(({ one }) => one.kind === "snli-dev"),
+      isRight,
+    );
+    if (calledAgainst(answered, ({ kind }) => FACT_KINDS.includes(kind)) > FACTS_MAX || right <= most) continue;
+    [chosen, most] = [count, right];
+  }
+  if (chosen === 0) throw new Error(`No count calls at most ${FACTS_MAX} of other facts contradictions.`);
+  return chosen;
+}
+
+const unrelatedCount = chooseUnrelatedCount();
+const pictureCount = choosePictureCount();
+console.log(`chosen: ${unrelatedCount}, ${pictureCount}`);
 reportGate(all);
-const judged = fitJudged(all, chosen);
+const judged = fitJudged(all, unrelatedCount);
+const same = fitSameSubject(all, pictureCount);
 const gate = fitGate(all);
 writeFileSync(
   WEIGHTS,
@@ -195,10 +245,10 @@ export interface Weights {
 }
 
 /** For models whose manifest has judged_by_words. */
-export const JUDGED = {
-${CLASSES.slice(0, -1)
-  .map((name, a) => `  ${name}: ${weightsText(judged.constants[a]!, judged.weights[a]!, TRAITS, "  ")},\n`)
-  .join("")}} satisfies Readonly<Record<string, Weights>>;
+export const JUDGED = ${answersText(judged, CLASSES)} satisfies Readonly<Record<string, Weights>>;
+
+/** For the same models, if it is known that the texts are about the same thing or scene. */
+export const SAME_SUBJECT = ${answersText(same, SAME_CLASSES)} satisfies Readonly<Record<string, Weights>>;
 
 /** That two texts are about different things, by their words alone: for other models. */
 export const GATE: Weights = ${weightsText(gate.constants[0]!, gate.weights[0]!, WORD_TRAITS, "")};

@@ -1,6 +1,7 @@
 /** `make quality`: measures the judgement of models and rules on test sets and writes docs/reference/quality.md. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { NLI_LABELS } from "../../src/ai/nli/labels.js";
 import { type Interval, intervalOfShare } from "../../src/features/evaluation/intervals.js";
 import { TestServer } from "../../test/e2e/server.js";
 import { ROOT } from "../servers.js";
@@ -75,15 +76,24 @@ async function publicPairs(): Promise<string> {
   const apart = asked.map(
     ([premise], i) => [premise, asked[(i + Math.floor(asked.length / 2)) % asked.length]![1], "neutral"] as const,
   );
-  const { right, all, byLabel, wrongContradictions } = await measurePublicPairs(asked);
-  const { wrongContradictions: apartWrong } = await measurePublicPairs(apart);
-  const kept = [...byLabel].map(
-    ([label, one]) => `${one.right} of ${one.all} ${label === "neutral" ? "neutral pairs" : `${label}s`}`,
-  );
-  return `SNLI test, ${all} of its ${set.length} pairs, as claims are served: **${figure(right / all)}** right
-(${between(intervalOfShare(right, all))}): ${kept.join(", ")}.
-Of the pairs that do not contradict ${figure(wrongContradictions)} are called contradictions. Of the same premises with
-the hypothesis of another pair, which are about other pictures, ${figure(apartWrong)} are.`;
+  const line = async (name: string, sameSubject: boolean) => {
+    const { right, all, byLabel, wrongContradictions } = await measurePublicPairs(asked, sameSubject);
+    const found = NLI_LABELS.map((label) => `${byLabel.get(label)!.right} of ${byLabel.get(label)!.all}`);
+    return `| ${name} | ${shareOf(right, all)} | ${found.join(" | ")} | ${figure(wrongContradictions)} |`;
+  };
+  const { all: others, right: neutral, wrongContradictions: apartWrong } = await measurePublicPairs(apart, false);
+  const wrong = Math.round(apartWrong * others);
+  return `SNLI test, ${asked.length} of its ${set.length} pairs, as claims are served: by default, when the texts may be about anything,
+and with \`same_subject\`, as its pairs were written: both texts are about one picture. Of each label those that are
+found; the last column is the share of pairs that do not contradict and are called contradictions.
+
+${table(`| | right | share | 95 % | ${NLI_LABELS.join(" | ")} | wrong |`, "|---|--:|--:|--:|--:|--:|--:|--:|", [
+  await line("by default", false),
+  await line("with `same_subject`", true),
+])}
+
+Of the same premises with the hypothesis of another pair, which are about other pictures, ${neutral} of ${others} are neutral by
+default, and **${figure(apartWrong)}** (${between(intervalOfShare(wrong, others))}) are called contradictions.`;
 }
 
 type AskedFolders = Readonly<Record<keyof typeof FOLDERS, readonly AskedOfFolder[]>>;

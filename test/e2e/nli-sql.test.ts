@@ -33,11 +33,34 @@ t.test("NLI_CLASSIFY gives what the route gives", async (t) => {
   });
   t.same(found, { model: "nli-default", bundle_sha256: digest, scores: body.data.scores[0] });
   const [contradiction] = expectedScores(NOT_SO, STATEMENT);
+  for (const options of ["'{}'", "NULL", "jsonb_build_object('same_subject', false)"]) {
+    const call = `SELECT nli_classify('nli-default', '${NOT_SO}', '${STATEMENT}', ${options})`;
+    t.same(await value(call), found, options);
+  }
   const scores = "SELECT (c->'scores'->>'contradiction')::float8 FROM (SELECT nli_classify(NULL, $1, $2) AS c) s";
   t.ok(Math.abs(Number(await value(scores, [NOT_SO, STATEMENT])) - contradiction) < 2e-5, "NULL: the default model");
   t.same(await server.rows("SELECT nli_classify('nli-default', NULL, 'x'), nli_classify('nli-default', 'x', NULL)"), [
     [null, null],
   ]);
+});
+
+t.test("texts that are known to be about the same are never unrelated", async (t) => {
+  const [anchor, statement] = ["It rains in Berlin.", "The cat is on the mat."];
+  const related = async (options: string) => [
+    await value(`SELECT nli_classify('nli-default', $1, $2${options})->'scores'->'related'`, [anchor, statement]),
+    await value(`SELECT nli_verify('nli-default', $2, ARRAY[$1]${options})->'details'->0->'related'`, [
+      anchor,
+      statement,
+    ]),
+  ];
+  t.same(await related(""), [false, false]);
+  t.same(await related(`, '{"same_subject": true}'`), [true, true]);
+  const asked = { pairs: [{ premise: anchor, hypothesis: statement }], same_subject: true };
+  const { body } = await server.call("POST", "/v1/ai/nli/pairs", asked);
+  t.equal(body.data.scores[0].related, true);
+  const claim = { statement, truth_anchors: [anchor], same_subject: true };
+  const verified = await server.call("POST", "/v1/ai/nli/verify", claim);
+  t.equal(verified.body.data.details[0].related, true);
 });
 
 t.test("NLI_VERIFY gives what the route gives, whatever form anchors and options have", async (t) => {
@@ -216,6 +239,7 @@ t.test("errors are those of the routes, with an SQLSTATE and a position", async 
     "nli_verify('nli-default', 'a')",
     "nli_verify('nli-default', 'a', 7)",
     "nli_classify('a', 'b')",
+    "nli_classify('nli-default', 'a', 'b', 7)",
   ]) {
     t.match((await server.sql(`SELECT ${call}`)).body.error, { details: { sqlstate: "42883" } });
   }

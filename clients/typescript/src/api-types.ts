@@ -1460,7 +1460,9 @@ readonly closed_world?: boolean | undefined;
 /** Score at which an anchor contradicts the statement. */
 readonly contradiction_threshold?: number | undefined; 
 /** Score at which an anchor entails it. */
-readonly entailment_threshold?: number | undefined; }; }; readonly answer: { readonly model: string; 
+readonly entailment_threshold?: number | undefined; 
+/** With true, the texts are known to be about the same thing or scene, so what cannot be true of it as well contradicts. Otherwise a text about something else is neutral. */
+readonly same_subject?: boolean | undefined; }; }; readonly answer: { readonly model: string; 
 /** SHA-256 of the bundle's manifest.json, which has the hash of each file. */
 readonly bundle_sha256: string; readonly verdict: "TRUTH" | "LIE" | "UNVERIFIED_PLAUSIBLE"; readonly reason: string; readonly confidence: number; readonly violated_anchor: string | null; readonly matched_anchor: string | null; 
 /** Scores per anchor: contradiction, entailment, neutral. */
@@ -1482,7 +1484,9 @@ readonly premise: string;
 /** The claim. At most 16384 UTF-8 bytes. */
 readonly hypothesis: string; })[]; 
 /** A model that was installed when the server started. Default: the configured model. */
-readonly model?: string | undefined; }; }; readonly answer: { readonly model: string; 
+readonly model?: string | undefined; 
+/** With true, the texts are known to be about the same thing or scene, so what cannot be true of it as well contradicts. Otherwise a text about something else is neutral. */
+readonly same_subject?: boolean | undefined; }; }; readonly answer: { readonly model: string; 
 /** SHA-256 of the bundle's manifest.json, which has the hash of each file. */
 readonly bundle_sha256: string; readonly scores: readonly ({ readonly contradiction: number; readonly entailment: number; readonly neutral: number; 
 /** False: the texts have nothing to do with each other, so neither decides the other. */

@@ -19,16 +19,25 @@ export interface VerifyRequest {
   readonly statement: string;
   readonly anchors: readonly string[];
   readonly rules: VerdictRules;
+  /** The anchors are known to be about what the statement is about; by default they may be about anything. */
+  readonly sameSubject?: boolean;
 }
 
 export interface PairsRequest {
   readonly model: string | null;
   readonly pairs: readonly TextPair[];
+  /** The texts of each pair are known to be about the same thing or scene. */
+  readonly sameSubject?: boolean;
 }
 
+/** Options of NLI_VERIFY. */
+export type VerifyOptions = Required<Pick<VerifyRequest, "rules" | "sameSubject">>;
+
 const RULE_FIELDS = ["closed_world", "contradiction_threshold", "entailment_threshold"] as const;
-const VERIFY_FIELDS = ["statement", "truth_anchors", "model", ...RULE_FIELDS] as const;
-const PAIRS_FIELDS = ["pairs", "model"] as const;
+const VERIFY_OPTIONS = [...RULE_FIELDS, "same_subject"] as const;
+const VERIFY_FIELDS = ["statement", "truth_anchors", "model", ...VERIFY_OPTIONS] as const;
+const PAIRS_OPTIONS = ["same_subject"] as const;
+const PAIRS_FIELDS = ["pairs", "model", ...PAIRS_OPTIONS] as const;
 const PAIR_FIELDS = ["premise", "hypothesis"] as const;
 
 /** Names that are taken for fields, as lower-case letters. */
@@ -54,6 +63,7 @@ export function verifyRequest(body: unknown): VerifyRequest {
     statement: textOf(required(fields, "statement", ""), "statement"),
     anchors: anchorTexts(required(fields, "truth_anchors", "")),
     rules: rulesOf(fields),
+    sameSubject: sameSubjectOf(fields),
   };
 }
 
@@ -63,6 +73,7 @@ export function pairsRequest(body: unknown): PairsRequest {
   const pairs = listOf(required(fields, "pairs", ""), "pairs", NLI_PAIRS_MAX, "pairs");
   return {
     model: modelName(fields.model),
+    sameSubject: sameSubjectOf(fields),
     pairs: pairs.map((pair, i) => {
       const place = `pairs[${i}]`;
       const { premise, hypothesis } = objectOf(pair, place, PAIR_FIELDS, `${place}.`);
@@ -88,8 +99,14 @@ export function anchorTexts(value: unknown): readonly string[] {
 }
 
 /** Options of NLI_VERIFY: a JSON object. */
-export function ruleOptions(value: unknown): VerdictRules {
-  return rulesOf(objectOf(value, "options_json", RULE_FIELDS, ""));
+export function verifyOptions(value: unknown): VerifyOptions {
+  const fields = objectOf(value, "options_json", VERIFY_OPTIONS, "");
+  return { rules: rulesOf(fields), sameSubject: sameSubjectOf(fields) };
+}
+
+/** Options of NLI_CLASSIFY: a JSON object. */
+export function classifyOptions(value: unknown): { readonly sameSubject: boolean } {
+  return { sameSubject: sameSubjectOf(objectOf(value, "options_json", PAIRS_OPTIONS, "")) };
 }
 
 export const DEFAULT_RULES: VerdictRules = Object.freeze({
@@ -116,15 +133,19 @@ export function modelName(value: unknown): string | null {
 }
 
 function rulesOf(fields: Readonly<Record<string, unknown>>): VerdictRules {
-  const { closed_world: closed } = fields;
-  if (closed !== undefined && closed !== null && typeof closed !== "boolean") {
-    throw wrongType("closed_world", "true or false", closed);
-  }
   return {
-    closedWorld: closed ?? DEFAULT_RULES.closedWorld,
+    closedWorld: flagOf(fields, "closed_world") ?? DEFAULT_RULES.closedWorld,
     contradictionThreshold: thresholdOf(fields, "contradiction_threshold"),
     entailmentThreshold: thresholdOf(fields, "entailment_threshold"),
   };
+}
+
+const sameSubjectOf = (fields: Readonly<Record<string, unknown>>): boolean => flagOf(fields, "same_subject") ?? false;
+
+function flagOf(fields: Readonly<Record<string, unknown>>, name: string): boolean | null {
+  const value = fields[name] ?? null;
+  if (value === null || typeof value === "boolean") return value;
+  throw wrongType(name, "true or false", value);
 }
 
 function thresholdOf(fields: Readonly<Record<string, unknown>>, name: string): number {

@@ -97,6 +97,8 @@ export interface ClassifiedPairs {
   readonly scores: readonly ClassifiedPair[];
 }
 
+type AskedPair = TextPair & { readonly sameSubject: boolean };
+
 export class ClaimVerifier {
   readonly defaultModel: string;
   private readonly models: readonly Model[];
@@ -133,8 +135,9 @@ export class ClaimVerifier {
   /** Of several, which share runs of the model. */
   async verifyAll(requests: readonly VerifyRequest[], asker: Asker): Promise<VerifiedClaim[]> {
     const scores = await this.scoreAll(
-      requests.map(({ model, statement, anchors }) => ({
+      requests.map(({ model, statement, anchors, sameSubject = false }) => ({
         model,
+        sameSubject,
         pairs: anchors.map((anchor) => ({ premise: anchor, hypothesis: statement })),
       })),
       asker,
@@ -220,7 +223,10 @@ export class ClaimVerifier {
     for (const [model, own] of byModel) {
       const found = await this.score(
         model,
-        own.flatMap((i) => requests[i]!.pairs),
+        own.flatMap((i) => {
+          const { pairs, sameSubject = false } = requests[i]!;
+          return pairs.map(({ premise, hypothesis }) => ({ premise, hypothesis, sameSubject }));
+        }),
         asker,
       );
       let at = 0;
@@ -233,14 +239,14 @@ export class ClaimVerifier {
     return scores;
   }
 
-  private async score(model: Model, pairs: readonly TextPair[], asker: Asker): Promise<WeighedWindow[]> {
+  private async score(model: Model, pairs: readonly AskedPair[], asker: Asker): Promise<WeighedWindow[]> {
     const scores: WeighedWindow[] = [];
     while (scores.length < pairs.length) {
       const some = pairs.slice(scores.length, scores.length + turnOf(pairs, scores.length));
       const windows = some.map((pair) => nearestWindows(pair, this.meanings));
       const weighed = await this.weigh(
         model,
-        windows.flatMap((own, i) => own.map((window) => ({ window, hypothesis: some[i]!.hypothesis }))),
+        windows.flatMap((own, i) => own.map((window) => ({ window, asked: some[i]! }))),
         asker,
       );
       let at = 0;
@@ -254,18 +260,19 @@ export class ClaimVerifier {
 
   private async weigh(
     model: Model,
-    windows: readonly { readonly window: EvidenceWindow; readonly hypothesis: string }[],
+    windows: readonly { readonly window: EvidenceWindow; readonly asked: AskedPair }[],
     asker: Asker,
   ): Promise<WeighedWindow[]> {
-    const pairs = windows.map(({ window, hypothesis }) => ({ premise: window.text, hypothesis }));
+    const pairs = windows.map(({ window, asked }) => ({ premise: window.text, hypothesis: asked.hypothesis }));
     const judgesByWords = model.bundle.manifest?.judged_by_words ?? false;
     const weighed: WeighedWindow[] = [];
     while (weighed.length < pairs.length) {
       const first = weighed.length;
       const logits = await this.run(model, pairs.slice(first, first + turnOf(pairs, first)), asker);
       for (const [i, own] of logits.entries()) {
-        const { window } = windows[first + i]!;
-        weighed.push({ window, ...weighScores(pairs[first + i]!, own, judgesByWords, this.meanings) });
+        const { window, asked } = windows[first + i]!;
+        const scores = weighScores(pairs[first + i]!, own, judgesByWords, this.meanings, asked.sameSubject);
+        weighed.push({ window, ...scores });
       }
     }
     return weighed;

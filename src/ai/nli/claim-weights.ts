@@ -76,6 +76,54 @@ export const JUDGED = {
   },
 } satisfies Readonly<Record<string, Weights>>;
 
+/** For the same models, if it is known that the texts are about the same thing or scene. */
+export const SAME_SUBJECT = {
+  contradiction: {
+    constant: -1.134,
+    weights: {
+      contradiction: 0.2637,
+      entailment: 0.008537,
+      apart: -0.2522,
+      relatedness: 1.612,
+      said: -0.6407,
+      nearness: -1.771,
+      noWordShared: -0.08326,
+      fewWordsShared: -0.7344,
+      open: -0.5293,
+      measured: -0.7901,
+      uncounted: -0.2469,
+      premiseLength: 0.8418,
+      hypothesisLength: -0.8307,
+      scene: 0.8869,
+      contradictionOfRelated: 0.5284,
+      contradictionOfScene: 0.6404,
+      entailmentOfSaid: 0.03246,
+    },
+  },
+  entailment: {
+    constant: -5.91,
+    weights: {
+      contradiction: -0.648,
+      entailment: 0.7546,
+      apart: 0.37,
+      relatedness: 1.078,
+      said: -0.6364,
+      nearness: 9.028,
+      noWordShared: 1.026,
+      fewWordsShared: 0.3994,
+      open: 0.1959,
+      measured: -0.5508,
+      uncounted: -0.4455,
+      premiseLength: 1.678,
+      hypothesisLength: -1.68,
+      scene: 0.9987,
+      contradictionOfRelated: 0.5688,
+      contradictionOfScene: 0.3506,
+      entailmentOfSaid: 0.2664,
+    },
+  },
+} satisfies Readonly<Record<string, Weights>>;
+
 /** That two texts are about different things, by their words alone: for other models. */
 export const GATE: Weights = {
   constant: 0.1795,

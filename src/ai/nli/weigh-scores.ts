@@ -6,7 +6,7 @@
  */
 import type { TextPair } from "../inference-messages.js";
 import { evidenceOf } from "./claim-evidence.js";
-import { GATE, JUDGED, type Weights } from "./claim-weights.js";
+import { GATE, JUDGED, SAME_SUBJECT, type Weights } from "./claim-weights.js";
 import { readsAsEnglish } from "./claim-words.js";
 import { compareTexts } from "./compare-texts.js";
 import { type NliScores, scoresOf } from "./labels.js";
@@ -30,13 +30,15 @@ const UNRELATED_FROM = 0.5;
 /**
  * `logits`: the model's, in the order of labels.ts. `judgesByWords`: the model's manifest asks for it
  * (`judged_by_words`). Then evidence in the words decides before the model does, and the model is weighed. Texts that
- * say the same entail each other, and unrelated texts do not contradict, whatever the model.
+ * say the same entail each other, and unrelated texts do not contradict, whatever the model. `isSameSubject`: it is
+ * known that they are not unrelated.
  */
 export function weighScores(
   pair: TextPair,
   logits: ArrayLike<number>,
   judgesByWords: boolean,
   meanings: WordMeanings,
+  isSameSubject = false,
 ): WeighedScores {
   const { premise, hypothesis } = pair;
   const comparison = compareTexts(premise, hypothesis);
@@ -49,10 +51,12 @@ export function weighScores(
   if (!judgesByWords) {
     const scores = scoresOf(logits);
     const [contradiction, entailment, neutral] = scores;
-    const isRelated = !isEnglish || 1 / (1 + Math.exp(-sumOf(GATE, traits))) < UNRELATED_FROM;
+    const isRelated = isSameSubject || !isEnglish || 1 / (1 + Math.exp(-sumOf(GATE, traits))) < UNRELATED_FROM;
     return { scores: isRelated ? scores : [0, entailment, contradiction + neutral], isRelated };
   }
-  const [contradiction, entailment, unrelated] = judged(traits);
+  const [contradiction, entailment, unrelated] = isSameSubject
+    ? [...shares([SAME_SUBJECT.contradiction, SAME_SUBJECT.entailment], traits), 0]
+    : shares([JUDGED.contradiction, JUDGED.entailment, JUDGED.unrelated], traits);
   // Numbers and dates are read, not guessed.
   const against = evidence.isMeasured ? 0 : contradiction;
   const forIt = evidence.isOpen || comparison === "other" ? 0 : entailment;
@@ -62,16 +66,16 @@ export function weighScores(
   };
 }
 
-/** How likely the pair is a contradiction, an entailment, or about different things. */
-function judged(
+/** How likely each answer is, beside that the pair is neutral. */
+function shares<A extends readonly Weights[]>(
+  answers: readonly [...A],
   traits: Readonly<Record<Trait, number>>,
-): readonly [contradiction: number, entailment: number, unrelated: number] {
-  const { contradiction, entailment, unrelated } = JUDGED;
-  const sums = [sumOf(contradiction, traits), sumOf(entailment, traits), sumOf(unrelated, traits)];
+): { [K in keyof A]: number } {
+  const sums = answers.map((weights) => sumOf(weights, traits));
   const largest = Math.max(0, ...sums);
   const powers = sums.map((sum) => Math.exp(sum - largest));
   const all = powers.reduce((sum, power) => sum + power, Math.exp(-largest));
-  return powers.map((power) => power / all) as unknown as readonly [number, number, number];
+  return powers.map((power) => power / all) as { [K in keyof A]: number };
 }
 
 const sumOf = ({ constant, weights }: Weights, traits: Readonly<Record<Trait, number>>): number =>

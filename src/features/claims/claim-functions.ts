@@ -1,13 +1,14 @@
 /** NLI_CLASSIFY and NLI_VERIFY: rows of arguments as requests about claims. */
 import {
   anchorTexts,
+  classifyOptions,
   DEFAULT_RULES,
   modelName,
   type PairsRequest,
   pairOf,
-  ruleOptions,
   statementOf,
   type VerifyRequest,
+  verifyOptions,
 } from "../../ai/nli/claim-requests.js";
 import type { Asker, ClaimVerifier } from "../../ai/nli/claim-verifier.js";
 import { DbError, type ErrorCode } from "../../protocol/errors.js";
@@ -44,7 +45,7 @@ function checkClaimModel(claims: ClaimVerifier, model: string): void {
   }
 }
 
-/** Rows of model, premise, hypothesis; gives {model, bundle_sha256, scores}. */
+/** Rows of model, premise, hypothesis and perhaps options; gives {model, bundle_sha256, scores}. */
 function classifyClaims(
   claims: ClaimVerifier,
   rows: readonly (readonly unknown[])[],
@@ -52,9 +53,10 @@ function classifyClaims(
 ): Promise<readonly unknown[]> {
   return inSql(async () => {
     const requests = rows.map(
-      ([model, premise, hypothesis]): PairsRequest => ({
+      ([model, premise, hypothesis, options = null]): PairsRequest => ({
         model: modelName(model),
         pairs: [pairOf(premise, hypothesis)],
+        ...(options === null ? {} : classifyOptions(jsonOf(options, "options_json", '{"same_subject": true}'))),
       }),
     );
     const found = await claims.classifyAll(requests, asker);
@@ -76,7 +78,9 @@ function requestOf([model, statement, anchors, options = null]: readonly unknown
     model: modelName(model),
     statement: statementOf(statement),
     anchors: anchorTexts(jsonOf(anchors, "anchors_json", '["It rains.", "It is cold."]')),
-    rules: options === null ? DEFAULT_RULES : ruleOptions(jsonOf(options, "options_json", '{"closed_world": true}')),
+    ...(options === null
+      ? { rules: DEFAULT_RULES }
+      : verifyOptions(jsonOf(options, "options_json", '{"closed_world": true}'))),
   };
 }
 

@@ -21,6 +21,14 @@ const Model = Type.Optional(
   }),
 );
 
+const SameSubject = Type.Optional(
+  Type.Boolean({
+    default: false,
+    description:
+      "With true, the texts are known to be about the same thing or scene, so what cannot be true of it as well contradicts. Otherwise a text about something else is neutral.",
+  }),
+);
+
 const answered = {
   model: Type.String(),
   bundle_sha256: Type.String({
@@ -120,6 +128,7 @@ export const nliEndpoints = [
       ),
       contradiction_threshold: Threshold("Score at which an anchor contradicts the statement."),
       entailment_threshold: Threshold("Score at which an anchor entails it."),
+      same_subject: SameSubject,
     }),
     example: {
       body: {
@@ -162,6 +171,7 @@ export const nliEndpoints = [
         maxItems: NLI_PAIRS_MAX,
       }),
       model: Model,
+      same_subject: SameSubject,
     }),
     example: { body: { pairs: [{ premise: "Ann flew from Berlin to Paris.", hypothesis: "Ann flew to Paris." }] } },
     response: Type.Object({ ...answered, scores: Type.Array(Scores) }),

@@ -1,6 +1,12 @@
 /** What requests about claims may be: every limit, every name, and what is said about what is wrong. */
 import t from "tap";
-import { anchorTexts, pairsRequest, ruleOptions, verifyRequest } from "../../../src/ai/nli/claim-requests.js";
+import {
+  anchorTexts,
+  classifyOptions,
+  pairsRequest,
+  verifyOptions,
+  verifyRequest,
+} from "../../../src/ai/nli/claim-requests.js";
 
 const claim = { statement: "a claim", truth_anchors: ["an anchor"] };
 const BYTES = 16_384;
@@ -11,6 +17,7 @@ t.test("what is left out has its default", async (t) => {
     statement: "a claim",
     anchors: ["an anchor"],
     rules: { closedWorld: false, contradictionThreshold: 0.6, entailmentThreshold: 0.6 },
+    sameSubject: false,
   });
   const all = {
     ...claim,
@@ -18,16 +25,20 @@ t.test("what is left out has its default", async (t) => {
     closed_world: true,
     contradiction_threshold: 0,
     entailment_threshold: 1,
+    same_subject: true,
   };
   t.match(verifyRequest(all), {
     model: "nli-mini",
     rules: { closedWorld: true, contradictionThreshold: 0, entailmentThreshold: 1 },
+    sameSubject: true,
   });
   t.same(verifyRequest({ ...claim, model: null, closed_world: null }), verifyRequest(claim), "null is left out");
   const pairs = [{ premise: "a", hypothesis: "b" }];
-  t.same(pairsRequest({ pairs }), { model: null, pairs });
-  t.same(pairsRequest({ pairs, model: "x" }), { model: "x", pairs });
-  t.same(ruleOptions({}), verifyRequest(claim).rules);
+  t.same(pairsRequest({ pairs }), { model: null, pairs, sameSubject: false });
+  t.same(pairsRequest({ pairs, model: "x", same_subject: null }), { model: "x", pairs, sameSubject: false });
+  t.same(pairsRequest({ pairs, same_subject: true }), { model: null, pairs, sameSubject: true });
+  t.same(verifyOptions({}), { rules: verifyRequest(claim).rules, sameSubject: false });
+  t.same(classifyOptions({}), { sameSubject: false });
 });
 
 t.test("limits are counted in UTF-8 bytes and in items", async (t) => {
@@ -76,6 +87,7 @@ const wrong: readonly (readonly [string, unknown, string | undefined, RegExp, Re
     /truth_anchors\[3\] has 16385/,
   ],
   ["a number for a world", { ...claim, closed_world: 1 }, "closed_world", /true or false, not a number/],
+  ["a text for a subject", { ...claim, same_subject: "Ann" }, "same_subject", /true or false, not a text/],
   [
     "a text for a threshold",
     { ...claim, entailment_threshold: "0.6" },
@@ -120,6 +132,7 @@ const wrongPairs: readonly (readonly [string, unknown, string, RegExp])[] = [
   ],
   ["a long hypothesis", { pairs: [{ premise: "a", hypothesis: long }] }, "pairs[0].hypothesis", /16385 UTF-8 bytes/],
   ["options of another route", { pairs: [good], closed_world: true }, "closed_world", /Unknown field/],
+  ["a subject in another spelling", { pairs: [good], sameSubject: true }, "sameSubject", /Unknown field/],
 ];
 for (const [what, body, field, message] of wrongPairs) {
   t.test(`refused pairs: ${what}`, async (t) => {
@@ -127,7 +140,10 @@ for (const [what, body, field, message] of wrongPairs) {
   });
 }
 
-t.test("options of NLI_VERIFY", async (t) => {
-  t.throws(() => ruleOptions({ model: "m" }), { code: "invalid_nli_request", message: /Unknown field "model"/ });
-  t.throws(() => ruleOptions([]), { message: /options_json must be a JSON object/ });
+t.test("options of NLI_VERIFY and NLI_CLASSIFY", async (t) => {
+  t.throws(() => verifyOptions({ model: "m" }), { code: "invalid_nli_request", message: /Unknown field "model"/ });
+  t.throws(() => verifyOptions([]), { message: /options_json must be a JSON object/ });
+  t.same(verifyOptions({ same_subject: true }).sameSubject, true);
+  t.same(classifyOptions({ same_subject: true }), { sameSubject: true });
+  t.throws(() => classifyOptions({ closed_world: true }), { message: /Unknown field "closed_world"/ });
 });

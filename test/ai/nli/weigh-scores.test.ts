@@ -191,6 +191,27 @@ t.test("another scene contradicts, another topic does not", async (t) => {
   t.ok(scores(topic, 2).scores[0] < 0.2, `${scores(topic, 2).scores}`);
 });
 
+t.test("of texts that are known to be about the same, none is unrelated", async (t) => {
+  const [premise, hypothesis] = ["A boy is fishing from a bridge.", "A woman is cooking dinner."];
+  const judged = (judgesByWords: boolean, isSameSubject: boolean) =>
+    weighScores({ premise, hypothesis }, logitsOf(0.9, 0.02, 0.08, 2), judgesByWords, meanings, isSameSubject);
+  for (const judgesByWords of [true, false]) {
+    const [apart, together] = [judged(judgesByWords, false), judged(judgesByWords, true)];
+    t.notOk(apart.isRelated);
+    t.ok(apart.scores[0] < 0.6, `${apart.scores}`);
+    t.ok(together.isRelated);
+    t.ok(together.scores[0] >= 0.6, `${together.scores}`);
+  }
+  const told = weighScores(
+    { premise: "A ticket costs 6 euros.", hypothesis: "A ticket costs 5 euros." },
+    logitsOf(...MODEL),
+    true,
+    meanings,
+    true,
+  );
+  t.same(told.scores, AGAINST, "the words decide first, as always");
+});
+
 t.test("a count that the text does not give is left to the model", async (t) => {
   const [premise, hypothesis] = ["A man and a woman are walking along the beach.", "Two people are walking."];
   const by = (...logits: Parameters<typeof logitsOf>) =>

@@ -5,7 +5,7 @@
 import { NLI_ANCHORS_MAX } from "../../../protocol/limits.js";
 import { JSONB, Json, type SqlArray, type SqlType, TEXT, type Value } from "../../../values/values.js";
 import { Capability, need } from "../capability.js";
-import type { AggregateFunction, DeferredContext, EvalContext, ScalarFunction } from "../expr.js";
+import type { AggregateFunction, DeferredContext, EvalContext } from "../expr.js";
 import { deferredFn, type FunctionFamily, family } from "./define.js";
 
 type Ask = (rows: readonly (readonly unknown[])[], context: DeferredContext) => Promise<readonly unknown[]>;
@@ -13,7 +13,7 @@ type Ask = (rows: readonly (readonly unknown[])[], context: DeferredContext) => 
 export interface Claims {
   /** Throws an error if the model's name or the model itself is not usable. */
   checkModel(model: string): void;
-  /** Scores for rows of model (or null), premise, hypothesis: JSON objects. Checks them. */
+  /** Scores for rows of model (or null), premise, hypothesis and perhaps options: JSON objects. Checks them. */
   readonly classify: Ask;
   /**
    * Verdicts for rows of model (or null), statement, anchors (parsed, or JSON text) and perhaps options. Checks them.
@@ -59,15 +59,18 @@ function plain(value: Value): unknown {
 const classify = asking("classify", [1, 2]);
 const verify = asking("verify", [1, 2]);
 
-export const CLAIM_FUNCTIONS: readonly ScalarFunction[] = [
-  deferredFn("nli_classify", [TEXT, TEXT, TEXT], JSONB, classify, OPTIONS),
-];
-
 /**
  * JSON comes as json, as jsonb or as a text; anchors also as an array of texts. What has no type yet is jsonb, so that
  * a parameter may be a list.
  */
 export const CLAIM_FAMILIES: readonly FunctionFamily[] = [
+  family("nli_classify", "(text, text, text [, json]) → jsonb", (types) => {
+    if (types.length < 3 || types.length > 4) return null;
+    const options = types[3] && jsonArgument(types[3], false);
+    if (options === null) return null;
+    const args = [TEXT, TEXT, TEXT, ...(options === undefined ? [] : [options])];
+    return deferredFn("nli_classify", args, JSONB, classify, OPTIONS);
+  }),
   family("nli_verify", "(text, text, json or text[] [, json]) → jsonb", (types) => {
     if (types.length < 3 || types.length > 4) return null;
     const [anchors, options] = [jsonArgument(types[2]!, true), types[3] && jsonArgument(types[3], false)];

@@ -10,7 +10,7 @@ import { ARRAY_FAMILIES, ARRAY_OPERATOR_FAMILIES } from "./arrays.js";
 import { BIT_FUNCTIONS, BIT_OPERATORS } from "./bit-strings.js";
 import { BYTES_FUNCTIONS } from "./bytes.js";
 import { CITEXT_FUNCTIONS, CITEXT_OPERATORS } from "./citext.js";
-import { CLAIM_AGGREGATES, CLAIM_FAMILIES, CLAIM_FUNCTIONS } from "./claims.js";
+import { CLAIM_AGGREGATES, CLAIM_FAMILIES } from "./claims.js";
 import { COMPARISON_FAMILIES, COMPARISONS, DISTINCT_FAMILIES } from "./comparison.js";
 import { CONDITIONAL_FAMILIES } from "./conditional.js";
 import { CRYPTO_FUNCTIONS, UUID_FUNCTIONS } from "./crypto.js";
@@ -131,7 +131,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     title: "Model functions",
-    functions: [...MODEL_FUNCTIONS, ...CLAIM_FUNCTIONS, ...GENERATION_FUNCTIONS],
+    functions: [...MODEL_FUNCTIONS, ...GENERATION_FUNCTIONS],
     families: CLAIM_FAMILIES,
     aggregates: CLAIM_AGGREGATES,
   },
