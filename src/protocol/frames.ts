@@ -84,7 +84,7 @@ export const LIVE = {
 /** Bytes of one request's body, or of one reply, that may be on their way between the two threads. */
 export const STREAM_WINDOW_BYTES = 1024 * 1024;
 
-const REQUEST_HEADER_BYTES = 32;
+export const REQUEST_HEADER_BYTES = 32;
 const REPLY_HEADER_BYTES = 16;
 const SEPARATOR = "\u0000";
 /** No name of a role has it (protocol/oidc.ts). */

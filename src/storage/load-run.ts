@@ -3,6 +3,7 @@
  * as the log has them (operation-frame.ts), and numbers in typed arrays, so a write costs its bytes and some twenty
  * more, and makes no object for the garbage collector. Filled in any order, then sorted once. Owned by a Load.
  */
+import { compareKeys } from "./compare-keys.js";
 import { allocateMemory, copyBytes, type Memory, memoryOf } from "./copy-bytes.js";
 import { copyKeyTo, keyLength } from "./key-writer.js";
 import type { Operation } from "./operation.js";
@@ -17,6 +18,7 @@ import {
   type PackedRun,
   PLACE_NUMBERS,
   placeOf,
+  type SpareMemory,
   START,
   VALUE_LENGTH,
 } from "./packed-run.js";
@@ -52,14 +54,17 @@ export class LoadRun implements SortedRun {
   private readonly slabs: Memory[] = [];
   /** Free bytes of the last slab begin here. */
   private free = 0;
-  private capacity = FIRST_CAPACITY;
+  private capacity: number;
   /** Of each write: its slab, where it begins, the lengths of key and value. Together they are one line of memory. */
-  private readonly blocks: Int32Array[] = [new Int32Array(PLACE_NUMBERS * FIRST_CAPACITY)];
+  private readonly blocks: Int32Array[];
   /** Places of writes in key order; null: they were added in that order. */
   private order: Int32Array | null = null;
   private inOrder = true;
   /** The first place whose key is that of the place before it; null: not known. */
   private repeated: number | null = null;
+  /** Bytes of the key that was merged last, as its head has them. */
+  private lastHigh = NONE;
+  private lastLow = NONE;
   size = 0;
   /**
    * Of a table's rows: the columns, by their ids, in which its records may differ from those that they replace. Each
@@ -67,15 +72,20 @@ export class LoadRun implements SortedRun {
    */
   changedColumns: ReadonlySet<number> | null = null;
 
-  /** `spare`: slabs of another run that is of no use any more; they are taken first. */
+  /** `spare`: memory of another run that is of no use any more; it is taken first. */
   constructor(
     public prefix: Uint8Array,
-    private readonly spare: Memory[] = [],
-  ) {}
+    private readonly spare: SpareMemory = { slabs: [], blocks: [] },
+  ) {
+    const block = spare.blocks.pop();
+    this.blocks = [block ?? new Int32Array(PLACE_NUMBERS * FIRST_CAPACITY)];
+    this.capacity = block === undefined ? FIRST_CAPACITY : BLOCK_WRITES;
+  }
 
-  /** Its slabs, for another run. It is of no use afterwards. */
-  takeSlabs(): Memory[] {
-    return this.slabs.splice(0);
+  /** Its memory, for another run. It is of no use afterwards. */
+  takeMemory(): SpareMemory {
+    const blocks = this.blocks.splice(0).filter(({ length }) => length === PLACE_NUMBERS * BLOCK_WRITES);
+    return { slabs: this.slabs.splice(0), blocks };
   }
 
   /** All keys begin with another prefix from now on, of the same length; in steps (in-steps.ts). */
@@ -354,6 +364,7 @@ export class LoadRun implements SortedRun {
     const alike = alikeInRuns(parts, this.prefix.length);
     const heads = parts.filter(({ size }) => size > 0).map((part) => new PackedHead(part, alike));
     this.repeated = NONE;
+    this.lastHigh = NONE;
     while (heads.length > 0) {
       this.mergeSome(heads, this.size + TAKEN_PER_LOOK);
       yield;
@@ -370,12 +381,15 @@ export class LoadRun implements SortedRun {
     }
   }
 
-  private copyWrite({ slab, start, keyLength, valueLength }: PackedHead): void {
+  private copyWrite({ slab, start, keyLength, valueLength, high, low }: PackedHead): void {
     const length = keyLength + valueLength;
     const target = this.begin(length);
     copyBytes(slab, start - FRAME_HEAD_BYTES, FRAME_HEAD_BYTES + length, target, this.free - FRAME_HEAD_BYTES);
     const number = this.noted(keyLength, valueLength, length);
-    if (this.repeated === NONE && number > 0 && this.compareBytes(number - 1, number) === 0) this.repeated = number;
+    const isAlike = high === this.lastHigh && low === this.lastLow;
+    if (isAlike && this.repeated === NONE && this.compareBytes(number - 1, number) === 0) this.repeated = number;
+    this.lastHigh = high;
+    this.lastLow = low;
   }
 
   keyLengthAt(place: number): number {
@@ -441,22 +455,18 @@ export class LoadRun implements SortedRun {
     const blockB = this.blockOf(b);
     const atA = placeOf(a);
     const atB = placeOf(b);
-    const one = slabs[blockA[atA]!]!.bytes;
-    const other = slabs[blockB[atB]!]!.bytes;
-    const startA = blockA[atA + START]!;
-    const startB = blockB[atB + START]!;
-    const lengthA = blockA[atA + KEY_LENGTH]!;
-    const lengthB = blockB[atB + KEY_LENGTH]!;
-    const length = Math.min(lengthA, lengthB);
-    for (let i = this.prefix.length; i < length; i++) {
-      const difference = one[startA + i]! - other[startB + i]!;
-      if (difference !== 0) return difference;
-    }
-    return lengthA - lengthB;
+    const one = slabs[blockA[atA]!]!;
+    const other = slabs[blockB[atB]!]!;
+    const start = blockA[atA + START]!;
+    const length = blockA[atA + KEY_LENGTH]!;
+    const otherStart = blockB[atB + START]!;
+    const otherLength = blockB[atB + KEY_LENGTH]!;
+    return compareKeys(one, start, length, other, otherStart, otherLength, this.prefix.length);
   }
 
   private newSlab(bytes: number): void {
-    const { slabs, spare } = this;
+    const { slabs } = this;
+    const spare = this.spare.slabs;
     // Memory that was written before costs no page fault.
     const isSpare = (spare.at(-1)?.bytes.length ?? 0) >= bytes;
     const length = Math.max(slabs.length === 0 ? SLAB_BYTES / 16 : SLAB_BYTES, bytes);
@@ -473,7 +483,7 @@ export class LoadRun implements SortedRun {
       this.capacity = 2 * capacity;
       return;
     }
-    blocks.push(new Int32Array(PLACE_NUMBERS * BLOCK_WRITES));
+    blocks.push(this.spare.blocks.pop() ?? new Int32Array(PLACE_NUMBERS * BLOCK_WRITES));
     this.capacity += BLOCK_WRITES;
   }
 

@@ -5,12 +5,11 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX } from "../protocol/limits.js";
-import type { Memory } from "./copy-bytes.js";
 import { keyLength } from "./key-writer.js";
 import { LoadRun, type NumberedValues } from "./load-run.js";
 import type { CommitParts, Operation } from "./operation.js";
 import { keyText, type OrderedEntries, STOP_WALK } from "./ordered-map.js";
-import type { PackedRun } from "./packed-run.js";
+import type { PackedRun, SpareMemory } from "./packed-run.js";
 import { recordLength } from "./record-writer.js";
 import { type LoadPart, partsOfRun, type SortedRun } from "./sorted-run.js";
 import type { RunBytes, StoredRun } from "./stored-run.js";
@@ -57,7 +56,7 @@ export class Load implements OrderedEntries<LoadWrite> {
   }
 
   /** Where writes go whose keys begin with the prefix. `spare`: as LoadRun has it. */
-  run(prefix: Uint8Array, spare?: Memory[]): LoadRun {
+  run(prefix: Uint8Array, spare?: SpareMemory): LoadRun {
     const run = new LoadRun(prefix, spare);
     this.put(run);
     return run;

@@ -4,6 +4,7 @@
  */
 import { type Memory, memoryOf } from "./copy-bytes.js";
 import { RunHead } from "./run-head.js";
+import { wordOf } from "./sort-keys.js";
 
 /** Writes of a block of `blocks`: to make one array longer would take longer than a turn. */
 export const BLOCK_BITS = 16;
@@ -25,15 +26,32 @@ export interface PackedRun {
   readonly repeated: number | null;
 }
 
+/** Of a run that is of no use any more: slabs, and whole blocks. */
+export interface SpareMemory {
+  readonly slabs: Memory[];
+  readonly blocks: Int32Array[];
+}
+
 /** Where a write's numbers begin in its block. */
 export function placeOf(number: number): number {
   return PLACE_NUMBERS * (number & (BLOCK_WRITES - 1));
 }
 
-/** The next write of a run that is being merged. The run has writes, and none of them is a deletion. */
+/** Writes that a head looks at before they are wanted. */
+const AHEAD = 64;
+
+/**
+ * The next write of a run that is being merged. The run has writes, and none of them is a deletion. Its writes lie all
+ * over memory in the order of keys, and which run has the next one depends on them: so some are looked at one after the
+ * other beforehand, where the processor need not wait for one before it asks for the next.
+ */
 export class PackedHead extends RunHead {
   private place = -1;
+  /** Up to which place writes were looked at, and what was found, by the place within AHEAD. */
+  private lookedTo = 0;
   private readonly slabs: readonly Memory[];
+  private readonly found = new Int32Array(PLACE_NUMBERS * AHEAD);
+  private readonly words = new Uint32Array(2 * AHEAD);
 
   constructor(
     private readonly run: PackedRun,
@@ -45,14 +63,43 @@ export class PackedHead extends RunHead {
   }
 
   advance(): boolean {
-    const { size, blocks, order } = this.run;
-    this.place++;
-    if (this.place === size) return false;
-    const number = order === null ? this.place : order[this.place]!;
-    const block = blocks[number >>> BLOCK_BITS]!;
-    const at = placeOf(number);
-    this.stand(this.slabs[block[at]!]!, block[at + START]!, block[at + KEY_LENGTH]!, block[at + VALUE_LENGTH]!);
+    const place = ++this.place;
+    if (place === this.run.size) return false;
+    if (place === this.lookedTo) this.lookAhead();
+    const { found, words } = this;
+    const ahead = place % AHEAD;
+    const at = PLACE_NUMBERS * ahead;
+    this.slab = this.slabs[found[at]!]!;
+    this.start = found[at + START]!;
+    this.keyLength = found[at + KEY_LENGTH]!;
+    this.valueLength = found[at + VALUE_LENGTH]!;
+    this.high = words[2 * ahead]!;
+    this.low = words[2 * ahead + 1]!;
     return true;
+  }
+
+  private lookAhead(): void {
+    const { found, words, slabs, alike } = this;
+    const { size, blocks, order } = this.run;
+    const from = this.lookedTo;
+    const to = Math.min(size, from + AHEAD);
+    for (let place = from, at = 0; place < to; place++, at += PLACE_NUMBERS) {
+      const number = order === null ? place : order[place]!;
+      const block = blocks[number >>> BLOCK_BITS]!;
+      const own = placeOf(number);
+      found[at] = block[own]!;
+      found[at + START] = block[own + START]!;
+      found[at + KEY_LENGTH] = block[own + KEY_LENGTH]!;
+      found[at + VALUE_LENGTH] = block[own + VALUE_LENGTH]!;
+    }
+    for (let i = 0, at = 0; i < to - from; i++, at += PLACE_NUMBERS) {
+      const slab = slabs[found[at]!]!;
+      const first = found[at + START]! + alike;
+      const length = found[at + KEY_LENGTH]! - alike;
+      words[2 * i] = wordOf(slab, first, length);
+      words[2 * i + 1] = wordOf(slab, first + 4, length - 4);
+    }
+    this.lookedTo = to;
   }
 }
 

@@ -1,8 +1,11 @@
 /** The next write of a sorted run that is being merged with others. Owned by the merge. */
+import { compareKeys } from "./compare-keys.js";
 import { allocateMemory, type Memory } from "./copy-bytes.js";
 import { wordOf } from "./sort-keys.js";
 
 const NOTHING = allocateMemory(0);
+/** Of `high` and `low`. */
+const WORDS_BYTES = 8;
 
 export abstract class RunHead {
   slab: Memory = NOTHING;
@@ -11,11 +14,11 @@ export abstract class RunHead {
   keyLength = 0;
   valueLength = 0;
   /** Eight bytes of the key from `alike` on; zeros where it has ended. */
-  private high = 0;
-  private low = 0;
+  high = 0;
+  low = 0;
 
   /** `alike`: bytes in which all keys are alike. */
-  constructor(private readonly alike: number) {}
+  constructor(protected readonly alike: number) {}
 
   /** False: there is no further one. */
   abstract advance(): boolean;
@@ -34,13 +37,11 @@ export abstract class RunHead {
   isBefore(other: RunHead): boolean {
     if (this.high !== other.high) return this.high < other.high;
     if (this.low !== other.low) return this.low < other.low;
-    const one = this.slab.bytes;
-    const two = other.slab.bytes;
-    const length = Math.min(this.keyLength, other.keyLength);
-    for (let i = this.alike + 8; i < length; i++) {
-      const difference = one[this.start + i]! - two[other.start + i]!;
-      if (difference !== 0) return difference < 0;
-    }
-    return this.keyLength < other.keyLength;
+    return this.compareRest(other) < 0;
+  }
+
+  /** Of keys with the same eight bytes. */
+  private compareRest({ slab, start, keyLength }: RunHead): number {
+    return compareKeys(this.slab, this.start, this.keyLength, slab, start, keyLength, this.alike + WORDS_BYTES);
   }
 }

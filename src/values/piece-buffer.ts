@@ -6,6 +6,10 @@
 
 const LF = 10;
 const NO_BYTES = Buffer.alloc(0);
+/** Longer memory is given up when what is in it has been read. */
+const KEPT_BYTES = 1024 * 1024;
+/** Pieces are of about one length: so much more lets the next one in, too. */
+const ROOM_SHARE = 0.25;
 
 /** Bytes that nobody has checked yet. */
 export interface FreshBytes {
@@ -19,35 +23,46 @@ export class PieceBuffer {
   /** Where what was not read begins. */
   position = 0;
   private checkedTo = 0;
-  /** The buffer of its own that `bytes` is the beginning of; null: `bytes` is a piece as it came. */
-  private own: Buffer | null = null;
+  /**
+   * Memory for what comes in several pieces. It is used again: a buffer for each piece would be as much garbage as the
+   * file is long, and memory beside V8's heap makes it collect, step by step, whenever another thread sends something.
+   */
+  private own = NO_BYTES;
+  /** `bytes` is the beginning of it, not a piece as it came. */
+  private isOwn = false;
 
   /**
-   * Takes a piece, which must stay as it is until it has been read. Answers by how much places in the bytes have moved
-   * towards the front.
+   * Takes a piece, which must stay as it is until it has been read. What was read before is written over. Answers by
+   * how much places in the bytes have moved towards the front.
    */
   push(piece: Uint8Array): number {
-    const { bytes, position, own } = this;
+    const { bytes, position, own, isOwn } = this;
     const left = bytes.length - position;
-    if (left === 0) {
-      this.bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-      this.own = null;
-    } else if (own !== null && bytes.length + piece.length <= own.length) {
+    if (isOwn && left > 0 && bytes.length + piece.length <= own.length) {
       own.set(piece, bytes.length);
       this.bytes = own.subarray(0, bytes.length + piece.length);
       return 0;
-    } else {
-      const needed = left + piece.length;
-      // The end of a short record is copied beside the piece; a long one is given room to grow.
-      const joined = Buffer.allocUnsafeSlow(left < piece.length ? needed : needed * 2);
-      joined.set(bytes.subarray(position));
-      joined.set(piece, left);
-      this.own = joined;
-      this.bytes = joined.subarray(0, needed);
     }
+    if (left === 0) {
+      this.bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+      if (own.length > KEPT_BYTES) this.own = NO_BYTES;
+    } else this.join(piece, left);
+    this.isOwn = left > 0;
     this.checkedTo = Math.max(0, this.checkedTo - position);
     this.position = 0;
     return position;
+  }
+
+  private join(piece: Uint8Array, left: number): void {
+    const { bytes, position, own, isOwn } = this;
+    const needed = left + piece.length;
+    // Within the memory no more is moved than was read.
+    const fits = needed <= own.length && own.length <= KEPT_BYTES && (!isOwn || left <= position);
+    // The end of a short record is copied beside the piece; a long one is given room to grow.
+    if (!fits) this.own = Buffer.allocUnsafeSlow(Math.ceil(needed * (left < piece.length ? 1 + ROOM_SHARE : 2)));
+    this.own.set(bytes.subarray(position), 0);
+    this.own.set(piece, left);
+    this.bytes = this.own.subarray(0, needed);
   }
 
   /** Bytes that were not read. */

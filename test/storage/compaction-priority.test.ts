@@ -33,3 +33,20 @@ t.test("compaction has a lower priority than what answers", { skip: process.plat
   t.ok(isLower());
   t.equal(getPriority(), getPriority(process.pid), "and nothing else has");
 });
+
+t.test("so has the thread that writes large commits", { skip: process.platform !== "linux" }, async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "tessera-writer-"));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const engine = await RocksEngine.open({ directory });
+  t.teardown(() => engine.close());
+  const lower = (): number => {
+    const ids = readdirSync("/proc/self/task").map(Number);
+    const others = ids.filter((id) => !readFileSync(`/proc/self/task/${id}/comm`, "utf8").startsWith("rocksdb:"));
+    return others.filter((id) => getPriority(id) > getPriority()).length;
+  };
+  t.equal(lower(), 0);
+  const written = engine.writeElsewhere([[{ key: Buffer.from("a"), value: Buffer.from("b") }]]);
+  if (written === null) return;
+  await written;
+  t.equal(lower(), 1, "one thread, and not the process");
+});

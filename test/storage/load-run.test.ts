@@ -111,6 +111,30 @@ t.test("frames of a run that was filled in order are copied across slabs", async
   );
 });
 
+t.test("a run that takes the memory of another one has its own writes only", async (t) => {
+  // More than a block of either has.
+  const count = 100_000;
+  const fill = (run: LoadRun, salt: number): void => {
+    for (let i = 0; i < count; i++) {
+      const key = Buffer.from(`${String(i).padStart(6, "0")}${i % 5 === salt ? "longer" : ""}`);
+      run.add(Buffer.concat([PREFIX, key]), i % 11 === salt ? null : Buffer.from(`${salt} ${i}`));
+    }
+  };
+  const first = new LoadRun(PREFIX);
+  fill(first, 1);
+  const spare = first.takeMemory();
+  const [slabs, blocks] = [spare.slabs.length, spare.blocks.length];
+  const second = new LoadRun(PREFIX, spare);
+  fill(second, 2);
+  t.ok(spare.slabs.length < slabs && spare.blocks.length < blocks, "it is used");
+  const fresh = new LoadRun(PREFIX);
+  fill(fresh, 2);
+  t.equal(second.size, fresh.size);
+  t.equal(second.deletions, fresh.deletions);
+  for (let i = 0; i < count; i += 97) t.same(second.operationAt(i), fresh.operationAt(i));
+  t.same(unpacked(packOperations([...partsOfRun(second, count, 2 ** 30)])).length, count);
+});
+
 t.test("sorted runs that are merged", async (t) => {
   const bytes = fc.array(fc.constantFrom(0, 1, 128, 255), { maxLength: 12 });
   const common = fc.constantFrom("", "a", "begins alike ", "\0\0\0\0\0\0\0\0");

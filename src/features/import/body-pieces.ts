@@ -4,11 +4,16 @@ import { Readable } from "node:stream";
 import { TextDecoder } from "node:util";
 import { createGunzip } from "node:zlib";
 import type { BodySource } from "../../bodies/body-source.js";
+import { freeMemory } from "../../bodies/free-memory.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
+import { REQUEST_HEADER_BYTES } from "../../protocol/frames.js";
 import { IMPORT_INFLATED_FREE_BYTES, IMPORT_INFLATION_MAX } from "../../protocol/limits.js";
 import type { PieceBuffer } from "../../values/piece-buffer.js";
 
-/** Pieces of the body, unzipped when its Content-Encoding says so and in UTF-8 whatever its encoding. */
+/**
+ * Pieces of the body, unzipped when its Content-Encoding says so and in UTF-8 whatever its encoding. A piece is of use
+ * until the one after the next is asked for.
+ */
 export function filePieces(body: BodySource, contentEncoding: string, encoding: string): AsyncIterable<Uint8Array> {
   const label = encoding.toLowerCase();
   const raw = unzipped(body, contentEncoding.trim().toLowerCase());
@@ -48,7 +53,23 @@ async function* unzipped(body: BodySource, encoding: string): AsyncIterable<Uint
 /** A file.gz that is sent as it is: no text begins so. */
 async function* zippedOrNot(raw: AsyncIterable<Uint8Array>, body: BodySource): AsyncIterable<Uint8Array> {
   const [first, all] = await withFirst(raw);
-  yield* first !== null && first[0] === 0x1f && first[1] === 0x8b ? gunzipped(all, body) : all;
+  yield* first !== null && first[0] === 0x1f && first[1] === 0x8b ? gunzipped(all, body) : freed(all);
+}
+
+/** The memory of a piece that came by itself is given back when the next one has been read, too. */
+async function* freed(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  let last: ArrayBuffer | null = null;
+  for await (const piece of pieces) {
+    yield piece;
+    if (last !== null) freeMemory(last);
+    last = ownMemory(piece);
+  }
+}
+
+/** Null: there may be something else in it than the piece and the head of its frame. */
+function ownMemory({ buffer, byteOffset, length }: Uint8Array): ArrayBuffer | null {
+  const isWhole = byteOffset <= REQUEST_HEADER_BYTES && byteOffset + length === buffer.byteLength;
+  return isWhole && buffer instanceof ArrayBuffer ? buffer : null;
 }
 
 async function* gunzipped(raw: AsyncIterable<Uint8Array>, body: BodySource): AsyncIterable<Uint8Array> {

@@ -35,6 +35,7 @@ import {
   scaleRead,
 } from "./field-readers.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
+import { RowLines } from "./row-lines.js";
 import { slotsOf } from "./slots.js";
 import { layoutOf, rowOfRecord, type TableLayout } from "./table-layout.js";
 import { TableWriter } from "./table-writer.js";
@@ -98,7 +99,7 @@ export class BulkInsert {
   private readonly timeZone: string;
   private readonly style: TextStyle | undefined;
   /** Of each row; only where a row may be found fault with later. */
-  private readonly lines: number[] | null;
+  private readonly lines: RowLines | null;
   rows = 0;
 
   constructor(
@@ -116,7 +117,7 @@ export class BulkInsert {
     this.style = context.style;
     this.writer = new BulkWriter(table, context, load, findTable);
     const isChecked = this.layout.primaryKey !== null || table.indexes.some(({ unique }) => unique);
-    this.lines = isChecked || table.foreignKeys !== undefined ? [] : null;
+    this.lines = isChecked || table.foreignKeys !== undefined ? new RowLines() : null;
     const { rowColumns, checks } = program.plan;
     const slotOf = slotsOf(rowColumns);
     const idOf = (id: number): number => (slotOf(id) < 0 ? -1 : table.columns[slotOf(id)]!.id);
@@ -152,7 +153,7 @@ export class BulkInsert {
 
   private atLine(error: unknown): unknown {
     const { failing } = this.writer;
-    return failing === null ? error : atField(error, this.lines![failing]!, null, null);
+    return failing === null ? error : atField(error, this.lines!.lineOf(failing), null, null);
   }
 
   /** The record that the reader has found. If it is wrong, throws an error with line, column and value. */
@@ -365,7 +366,7 @@ export class BulkInsert {
       const failed = failedCheck(this.checks, view, 0, this.context);
       if (failed !== null) throw this.checkError(record, failed, line);
     }
-    this.lines?.push(line);
+    this.lines?.add(line);
     this.rows++;
     try {
       this.writer.add(values, record);

@@ -6,12 +6,12 @@
 import { type ForeignKeyDef, forbidsOverlap, storageOf, type TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { LOAD_BYTES_MAX } from "../../protocol/limits.js";
-import type { Memory } from "../../storage/copy-bytes.js";
 import { batchesOf, inSteps } from "../../storage/in-steps.js";
 import { beginKey, encodeKey } from "../../storage/key-codec.js";
 import { watchKey } from "../../storage/keys.js";
 import { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
+import type { SpareMemory } from "../../storage/packed-run.js";
 import { buildRecord } from "../../storage/record-codec.js";
 import type { RunLog } from "../../storage/stored-run.js";
 import type { Value } from "../../values/values.js";
@@ -148,7 +148,7 @@ export class BulkWriter {
   }
 
   /** `spare`: memory for its rows. */
-  private begin(load: Load, spare?: Memory[]): void {
+  private begin(load: Load, spare?: SpareMemory): void {
     const { layout, prefix, context } = this;
     this.load = load;
     this.rows = load.run(prefix, spare);

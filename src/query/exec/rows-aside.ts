@@ -4,10 +4,10 @@
  * have, and become one load of the transaction. Nobody sees them before. Owned by the writer; the transaction closes
  * the file.
  */
-import type { Memory } from "../../storage/copy-bytes.js";
 import { batchesOf, inSteps } from "../../storage/in-steps.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
+import type { SpareMemory } from "../../storage/packed-run.js";
 import type { SortedRun } from "../../storage/sorted-run.js";
 import { type RunLog, StoredRun } from "../../storage/stored-run.js";
 import type { Value } from "../../values/values.js";
@@ -69,18 +69,18 @@ export class RowsAside {
    * A load that is sorted and checked, its rows first. `isRising`: it has nothing else, added in key order. Answers
    * memory that nobody looks at any more.
    */
-  async add(runs: readonly KeyedRun[], isRising: boolean): Promise<Memory[]> {
+  async add(runs: readonly KeyedRun[], isRising: boolean): Promise<SpareMemory> {
     const { context, logged, count } = this;
     const { key, run } = runs[0]!;
     if (logged === null || !isRising) {
       await inSteps(context, this.spilling(runs));
-      return [];
+      return { slabs: [], blocks: [] };
     }
     this.keys[0] = key;
     this.stored[0] ??= [];
     this.stored[0].push(await logged.write(run, key === null ? null : count, context));
     this.count += run.size;
-    return run.takeSlabs();
+    return run.takeMemory();
   }
 
   private *spilling(runs: readonly KeyedRun[]): Generator<undefined, void> {
