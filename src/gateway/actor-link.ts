@@ -4,6 +4,8 @@
  * outlives the thread: after a crash actor-life.ts gives it the next one. It owns the table of
  * requests in flight.
  */
+
+import { freeBuffer } from "../bodies/free-buffer.js";
 import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";
 import {
   bodyOf,
@@ -20,7 +22,6 @@ import {
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor, IdentityQuery, IdentityRefusal, ToActor } from "../protocol/messages.js";
 import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";
-import { freeBuffer } from "./free-buffer.js";
 import { LiveChannels, type LiveSubscriber } from "./live-channels.js";
 import type { Repeatable } from "./repeatable.js";
 import { type FramesById, findFrame, type Keeping, type SentFrames, SentFramesKeeper } from "./sent-frames.js";

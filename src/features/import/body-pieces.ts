@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { TextDecoder } from "node:util";
 import { createGunzip } from "node:zlib";
 import type { BodySource } from "../../bodies/body-source.js";
-import { freeMemory } from "../../bodies/free-memory.js";
+import { freeBuffer } from "../../bodies/free-buffer.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { REQUEST_HEADER_BYTES } from "../../protocol/frames.js";
 import { IMPORT_INFLATED_FREE_BYTES, IMPORT_INFLATION_MAX } from "../../protocol/limits.js";
@@ -61,7 +61,7 @@ async function* freed(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Arr
   let last: ArrayBuffer | null = null;
   for await (const piece of pieces) {
     yield piece;
-    if (last !== null) freeMemory(last);
+    if (last !== null) freeBuffer(last);
     last = ownMemory(piece);
   }
 }

@@ -2,7 +2,7 @@
 import { gzipSync } from "node:zlib";
 import t from "tap";
 import { BodySource } from "../../src/bodies/body-source.js";
-import { freeMemory } from "../../src/bodies/free-memory.js";
+import { freeBuffer } from "../../src/bodies/free-buffer.js";
 import { filePieces } from "../../src/features/import/body-pieces.js";
 import { pieceFrame, readRequests } from "../../src/protocol/frames.js";
 import { CsvReader } from "../../src/values/csv-reader.js";
@@ -14,7 +14,7 @@ t.test("memory is gone when it is given back", async (t) => {
   const memory = new ArrayBuffer(BYTES);
   const view = new Uint8Array(memory);
   t.ok(process.memoryUsage().arrayBuffers >= before + BYTES);
-  freeMemory(memory);
+  freeBuffer(memory);
   t.ok(process.memoryUsage().arrayBuffers < before + BYTES);
   t.equal(memory.byteLength, 0);
   t.equal(view.length, 0);
