@@ -16,7 +16,7 @@ import { tries } from "../lengths.js";
 import { GraphDatabase } from "../query/graphs.js";
 import { tckPresent, tckQueries } from "./tck-features.js";
 
-const TRIES = tries(350);
+const TRIES = tries(200);
 
 const golden = readFileSync(new URL("../../../test/golden/cypher/queries.txt", import.meta.url), "utf8");
 const seeds = [...golden.matchAll(/^> (.*)$/gm)].map(([, line]) => line!);

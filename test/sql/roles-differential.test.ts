@@ -9,7 +9,7 @@ import { WireDoor } from "../conformance/wire-adapter.js";
 import { tries } from "../lengths.js";
 import { Chance, definitions, ROLES, type Step, steps } from "./random-rights.js";
 
-const SCHEMAS = tries(4);
+const SCHEMAS = tries(2);
 const STATEMENTS = 40;
 const REFUSAL = /^\d\w{4}$/;
 

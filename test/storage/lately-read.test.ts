@@ -10,7 +10,7 @@ const NAMES = Array.from({ length: 80 }, (_, i) => `k${String(i).padStart(3, "0"
 const BRANCH = 100;
 
 t.test("rows that a cursor has read are what commits replace, whatever is written meanwhile", async (t) => {
-  for (let seed = 1; seed <= tries(40); seed++) {
+  for (let seed = 1; seed <= tries(20); seed++) {
     const random = new Random(seed);
     const run = new Run(random);
     await run.open();

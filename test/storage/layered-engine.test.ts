@@ -46,7 +46,7 @@ function check(t: Test, run: Run, engine: Engine, tenant: number, content: Conte
 }
 
 t.test("the past and branches are what a model says, also after a crash", async (t) => {
-  for (let seed = 1; seed <= tries(60); seed++) {
+  for (let seed = 1; seed <= tries(30); seed++) {
     const run = new Run(new Random(seed));
     await run.open();
     for (let i = 0; i < 4; i++) await run.write(ORIGIN);
@@ -89,7 +89,7 @@ t.test("the past and branches are what a model says, also after a crash", async 
 });
 
 t.test("chains of branches are made short, and each branch stays what a model says, also after a crash", async (t) => {
-  for (let seed = 1; seed <= tries(40); seed++) {
+  for (let seed = 1; seed <= tries(20); seed++) {
     const run = new Run(new Random(seed));
     const { random } = run;
     await run.open();
