@@ -166,6 +166,9 @@ export const MONITOR_ROLE: RoleDef = Object.freeze({
   })),
 });
 
+/** PostgreSQL's: whoever has it may cancel and end sessions of others who are no superusers. */
+export const SIGNAL_ROLE: RoleDef = Object.freeze({ ...plain, id: -9, name: "pg_signal_backend" });
+
 export const BUILT_IN_ROLES: readonly RoleDef[] = [
   ADMIN_ROLE,
   MEMBER_ROLE,
@@ -175,6 +178,7 @@ export const BUILT_IN_ROLES: readonly RoleDef[] = [
   READ_SETTINGS_ROLE,
   SCAN_STATISTICS_ROLE,
   MONITOR_ROLE,
+  SIGNAL_ROLE,
 ];
 
 /** All privileges that objects of the kind have. */

@@ -183,6 +183,31 @@ t.test("another user's session hears nothing of what a caller may not do to it",
   for (const client of [mine, again, theirs]) client.close();
 });
 
+t.test("pg_signal_backend ends others' sessions, but no superuser's", async (t) => {
+  await server.tenant("epsilon", ["admin"]);
+  const boss = await session({ user: "epsilon-user", password: passwordOf("epsilon"), tenant: "epsilon" });
+  const guard = await session(await newUser("epsilon", "guard", ["user"]));
+  const owner = await newUser("epsilon", "owner-of-it", ["user"]);
+  const chief = await session(await newUser("epsilon", "chief", ["user"]));
+  const [mine, other] = [await session(owner), await session(owner)];
+  await boss.ask("CREATE USER guard; CREATE USER chief SUPERUSER");
+  const end = async (client: WireClient, which = "terminate") =>
+    run(guard, `SELECT pg_${which}_backend(${await pidOf(client)})`);
+  t.equal((await end(mine)).code, "42501");
+  await boss.ask("GRANT pg_signal_backend TO guard");
+  t.equal((await end(boss)).code, "42501", "an administrator's");
+  t.equal((await end(chief)).code, "42501", "a superuser's");
+  t.equal((await end(mine, "cancel")).values, "t");
+  t.equal((await end(mine)).values, "t");
+  t.equal(fieldsOf((await mine.until("E")).at(-1)!).C, "57P01");
+  await run(guard, "SET ROLE member");
+  t.equal((await end(other)).code, "42501", "as a role that does not have it");
+  await run(guard, "RESET ROLE");
+  await boss.ask("REVOKE pg_signal_backend FROM guard");
+  t.equal((await end(other)).code, "42501", "any more");
+  for (const client of [boss, guard, chief, mine, other]) client.close();
+});
+
 /** How a connection that rests, and one whose statement runs, end after something was done. */
 async function endsAfter(t: Test, login: Login, act: () => Promise<unknown>): Promise<void> {
   const [resting, busy] = [await session(login), await session(login)];

@@ -45,6 +45,26 @@ t.test("operators", async (t) => {
   ]);
 });
 
+t.test("operators between a value and the rows of a query", async (t) => {
+  await checkStatements(t, [
+    ...NEAR,
+    ["select 5 ~~= any (select 9 union select 7), 5 ~~= all (select 9 union select 7)", ["true|false"]],
+    ["select 5 ~~= any (select null::int), 5 ~~= any (select 1 where false)", ["∅|false"]],
+    ["create table t (id int); insert into t values (1), (5), (9)"],
+    ["select id from t where id ~~= any (select 10 union select 6) order by 1", ["5", "9"]],
+    ["select id from t where not id ~~= all (select 1 union select 2) order by 1", ["5", "9"]],
+    ["select 'word' % any (select 'words'), 'word' % all (select 'words' union select 'other')", ["true|false"]],
+    ["select 1::bigint in (select '1'::text)", "42883 operator does not exist: bigint = text"],
+    ["create function same(a bigint, b text) returns boolean language sql as 'select $1::text = $2'"],
+    ["create operator = (procedure = same, leftarg = bigint, rightarg = text)"],
+    ["select 1::bigint in (select '1'::text), 2::bigint not in (select '1'::text)", ["true|true"]],
+    ["select id from t where id::bigint in (select v from (values ('5'), ('x')) as v(v))", ["5"]],
+    ["create view near as select id from t where id ~~= any (select 10)"],
+    ["select * from near", ["9"]],
+    ["drop operator ~~= (int, int)", "2BP01 cannot drop operator ~~= because other objects depend on it"],
+  ]);
+});
+
 t.test("definitions that use operators", async (t) => {
   await checkStatements(t, [
     ...NEAR,

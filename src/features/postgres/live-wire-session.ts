@@ -1,5 +1,6 @@
 /** What pg_stat_activity and SHOW TRANSACTIONS tell of a session of PostgreSQL's protocol, which it belongs to. */
 import type { RequestHead } from "../../protocol/frames.js";
+import { administers } from "../../protocol/identity.js";
 import type { Session } from "../../session/session.js";
 import type { LiveSession, LiveTransaction } from "../../sql/bind/system/system-view.js";
 import type { WireClient } from "./wire-client.js";
@@ -19,12 +20,15 @@ export class LiveWireSession implements LiveSession {
   readonly user: string;
   readonly address: string;
   readonly owner: LiveSession["owner"];
+  /** Its user administers the tenant. */
+  readonly isAdministrators: boolean;
   private readonly database: string;
 
   constructor(
     private readonly wire: WatchedWire,
-    { userId, keyId, username, tenantId, remoteAddress }: RequestHead,
+    { userId, keyId, username, tenantId, remoteAddress, roles }: RequestHead,
   ) {
+    this.isAdministrators = administers({ roles });
     this.owner = { userId, keyId };
     this.user = username;
     this.database = tenantId;

@@ -9,6 +9,7 @@ import type { AskingStatement } from "../../session/capabilities.js";
 import { refusedToReader } from "../../session/reader.js";
 import { type LockOwner, noteLock } from "./advisory-locks.js";
 import { type Notification, noteNotification } from "./notifications.js";
+import { endsSessionsOf } from "./session-actions.js";
 import { checkNotification, type SessionActions } from "./session-functions.js";
 import { WIRE_SESSIONS, type WireSessions } from "./wire-sessions.js";
 
@@ -44,11 +45,11 @@ class RequestActions implements SessionActions {
   }
 
   cancel(session: number): boolean {
-    return this.sessions.sharedFor(this.request).cancel(session);
+    return this.sessions.sharedFor(this.request).cancel(session, endsSessionsOf(this.statement));
   }
 
   terminate(session: number): boolean {
-    return this.sessions.sharedFor(this.request).terminate(session);
+    return this.sessions.sharedFor(this.request).terminate(session, endsSessionsOf(this.statement));
   }
 
   tryLock(key: string, shared: boolean, inTransaction: boolean): boolean {

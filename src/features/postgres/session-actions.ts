@@ -1,4 +1,6 @@
 /** What functions do with the session that calls them, and what sessions of one tenant share. */
+import { SIGNAL_ROLE } from "../../catalog/role.js";
+import type { AskingStatement } from "../../session/capabilities.js";
 import { refusedToReader } from "../../session/reader.js";
 import { type AdvisoryLocks, type LockOwner, noteLock } from "./advisory-locks.js";
 import type { Notification, Notifications } from "./notifications.js";
@@ -10,9 +12,26 @@ export interface SharedBySessions {
   readonly advisory: AdvisoryLocks;
   /** The session's credential has ReadOnly permission. */
   readonly readOnly: boolean;
-  /** False: there is no such session. Throws 42501 where it is another owner's. */
-  cancel(session: number): boolean;
-  terminate(session: number): boolean;
+  /** False: there is no such session. Throws 42501 where it is another owner's whose sessions are not to be ended. */
+  cancel(session: number, ends: EndsSessionsOf): boolean;
+  terminate(session: number, ends: EndsSessionsOf): boolean;
+}
+
+/** Whether a statement's role may cancel and end the user's sessions. */
+export type EndsSessionsOf = (user: string) => boolean;
+
+/** By PostgreSQL's role for it. */
+export function endsSessionsOf(statement: AskingStatement): EndsSessionsOf {
+  return (user) =>
+    statement.currentRights().hasRole(SIGNAL_ROLE.id) && statement.catalogView().role(user)?.superuser !== true;
+}
+
+/** The statement whose functions act. */
+export interface StatementOfActions {
+  /** Told how to take back what was done, should the transaction be rolled back to a savepoint. */
+  undoes(undo: () => void): void;
+  /** Whether its role may end the user's sessions. */
+  ends(user: string): boolean;
 }
 
 export function sessionActions(
@@ -20,11 +39,10 @@ export function sessionActions(
   { advisory, cancel, terminate, readOnly }: SharedBySessions,
   /** Gives what takes it back. */
   notify: (notification: Notification) => () => void,
-  /** Told how to take back what was done, should the transaction be rolled back to a savepoint. */
-  undoes: (undo: () => void) => void,
+  statement: StatementOfActions,
 ): SessionActions {
   const note = (key: string, shared: boolean, inTransaction: boolean): void => {
-    if (inTransaction) undoes(noteLock(owner, advisory, key, shared));
+    if (inTransaction) statement.undoes(noteLock(owner, advisory, key, shared));
   };
   return {
     number: owner.number,
@@ -33,10 +51,10 @@ export function sessionActions(
       checkNotification(channel, payload);
       // Others act on it.
       if (readOnly) throw refusedToReader("NOTIFY");
-      undoes(notify({ channel, payload }));
+      statement.undoes(notify({ channel, payload }));
     },
-    cancel,
-    terminate,
+    cancel: (session) => cancel(session, (user) => statement.ends(user)),
+    terminate: (session) => terminate(session, (user) => statement.ends(user)),
     tryLock: (key, shared, inTransaction) => {
       const isTaken = advisory.take(owner, key, shared);
       if (isTaken) note(key, shared, inTransaction);

@@ -11,6 +11,7 @@ import type { Tenant } from "../../session/tenant.js";
 import type { Trace } from "../../session/trace.js";
 import type { KeyHolder } from "../../storage/key-locks.js";
 import type { Transaction } from "../../storage/store.js";
+import { type EndsSessionsOf, endsSessionsOf } from "./session-actions.js";
 import type { SessionActions } from "./session-functions.js";
 
 export class WireClient implements Client {
@@ -18,6 +19,8 @@ export class WireClient implements Client {
   actions: SessionActions | null = null;
   /** Told how to take back what a function has done, should its transaction be rolled back to a savepoint. */
   undoes: (undo: () => void) => void = () => undefined;
+  /** Whose sessions its role may end. */
+  ends: EndsSessionsOf = () => false;
   /** Asked where the statement has given way: what was written until then may leave. */
   atYield: (() => Promise<void>) | null = null;
   /** The statement that runs, or ran last, and when it began. */
@@ -41,6 +44,7 @@ export class WireClient implements Client {
   /** For the functions that the statement calls. */
   actionsFor(statement: AskingStatement): SessionActions | null {
     this.undoes = (undo) => statement.undoes(undo);
+    this.ends = endsSessionsOf(statement);
     return this.actions;
   }
 

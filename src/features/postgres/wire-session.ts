@@ -95,7 +95,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
     this.seen = new SeenCommits(this.session, { tenant: request.tenant, partition: request.partition });
     this.portals = new Portals(this);
     const notify = (sent: Notification) => noteNotification(this.notified, sent);
-    this.client.actions = sessionActions(this, shared, notify, (undo) => this.client.undoes(undo));
+    this.client.actions = sessionActions(this, shared, notify, this.client);
   }
 
   /** The answer to the start: ParameterStatus messages and ReadyForQuery. */

@@ -16,7 +16,7 @@ import { KeptSessions } from "./kept-sessions.js";
 import { LentSocket } from "./lent-socket.js";
 import { locksOf } from "./live-locks.js";
 import { Notifications } from "./notifications.js";
-import type { SharedBySessions } from "./session-actions.js";
+import type { EndsSessionsOf, SharedBySessions } from "./session-actions.js";
 import type { StartUp } from "./start-up.js";
 import { restOf } from "./timeouts.js";
 import { WireSession } from "./wire-session.js";
@@ -116,16 +116,19 @@ export class WireSessions implements PartitionPart {
     const tenant = request.tenant.number;
     const { head, readOnly } = request;
     const asker: Asker = { head, readOnly };
-    const of = (number: number): WireSession | null => {
+    const of = (number: number, ends: EndsSessionsOf): WireSession | null => {
       const kept = this.kept.ofTenant(tenant, number);
-      if (kept !== null && !mayUse(asker, kept.owner)) throw anothers();
-      return kept?.session ?? null;
+      if (kept === null) return null;
+      const { owner, session } = kept;
+      const mayEnd = (): boolean => !readOnly && !session.live.isAdministrators && ends(session.live.user);
+      if (!mayUse(asker, owner) && !mayEnd()) throw anothers();
+      return session;
     };
     return {
       ...this.commonOf(request.tenant),
       readOnly,
-      cancel: (session) => of(session)?.cancel() ?? false,
-      terminate: (session) => of(session)?.terminate() ?? false,
+      cancel: (session, ends) => of(session, ends)?.cancel() ?? false,
+      terminate: (session, ends) => of(session, ends)?.terminate() ?? false,
     };
   }
 

@@ -451,7 +451,7 @@ function compileSubquery(expr: SubqueryExpr, slotOf: SlotOf): Evaluate {
   };
   if (expr.input === null || expr.compare === null) return run;
   const input = compileExpr(expr.input, slotOf);
-  const { apply, strict } = expr.compare;
+  const { apply, strict, needsContext } = expr.compare;
   const decisive = expr.form !== "all";
   const keyOf = decisive && comparesByHash(expr.compare) ? hashKeyOf(expr.compare.args[0]!) : null;
   return (batch, row, context) => {
@@ -460,7 +460,9 @@ function compileSubquery(expr: SubqueryExpr, slotOf: SlotOf): Evaluate {
     const value = input(batch, row, context);
     const found = keyOf === null ? undefined : hashedHas(items, value, keyOf);
     if (found !== undefined) return found;
-    return compareWithAll(value, items, strict, apply, decisive);
+    const test =
+      needsContext === true ? (item: Value) => apply(context, value, item) : (item: Value) => apply(value, item);
+    return compareWithAll(value, items, strict, test, decisive);
   };
 }
 
@@ -469,12 +471,12 @@ function compareWithAll(
   value: Value,
   items: readonly Value[],
   strict: boolean,
-  apply: ScalarFunction["apply"],
+  test: (item: Value) => Value,
   decisive: boolean,
 ): boolean | null {
   let unknown = false;
   for (const item of items) {
-    const result = strict && (value === null || item === null) ? null : apply(value, item);
+    const result = strict && (value === null || item === null) ? null : test(item);
     if (result === decisive) return decisive;
     if (result === null) unknown = true;
   }

@@ -55,7 +55,10 @@ function parenthesized(expr: Expr, print: (expr: Expr) => string): string {
   return simple ? text : `(${text})`;
 }
 
-/** A string in quotes, as SQL writes it. */
+/** A backslash stands for itself. */
+const inQuotes = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** A string in quotes, as SQL writes it wherever standard_conforming_strings may be off. */
 export function quoteLiteral(text: string): string {
   const body = text.replaceAll("'", "''");
   return body.includes("\\") ? `E'${body.replaceAll("\\", "\\\\")}'` : `'${body}'`;
@@ -105,9 +108,9 @@ function printConst({ type, value }: ConstExpr): string {
     case "numeric":
       return /^\d/.test(text) ? text : `'${text}'::numeric`;
     case "unknown":
-      return quoteLiteral(text);
+      return inQuotes(text);
     default:
-      return `${quoteLiteral(text)}::${displayName(type)}`;
+      return `${inQuotes(text)}::${displayName(type)}`;
   }
 }
 

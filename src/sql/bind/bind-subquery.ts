@@ -9,6 +9,7 @@ import type { ExprContext } from "./bind-context.js";
 import { bindRowsComparison } from "./bind-row-comparison.js";
 import type { Source } from "./binding.js";
 import { coerceImplicit, isUnknown, resolveUnknown } from "./coerce.js";
+import { ownQuantified } from "./own-operator.js";
 import type { Scope } from "./scope.js";
 import { castColumns, resolveColumns } from "./source.js";
 
@@ -80,15 +81,13 @@ function bindComparison(node: SubqueryNode, context: ExprContext, bind: Bind): E
   const known = isUnknown(input) && source.columns[0]!.type.name === "unknown" ? resolveUnknown(input, binding) : input;
   source = resolveColumns(source, binding);
   const column = source.columns[0]!;
-  const { fn, argTypes } = resolveOperator(
-    node.operator!,
-    isUnknown(known) ? column.type : known.type,
-    column.type,
-    position,
-  );
+  const left = isUnknown(known) ? column.type : known.type;
+  const name = node.operator!;
+  const own = ownQuantified(node, left, column.type, binding);
+  const { fn, argTypes } = own ?? resolveOperator(name, left, column.type, position);
   if (fn.returns !== BOOL) throw sqlError("42804", `operator ${node.operator} must return type boolean`, { position });
   source = castColumns(source, [argTypes[1]!], binding, (expr, type) => coerceImplicit(expr, type, binding, position));
   const operand = coerceImplicit(known, argTypes[0]!, binding, inputNode.position);
-  const form = node.form === "all" ? "all" : fn.name === "=" ? "in" : "any";
+  const form = node.form === "all" ? "all" : own === null && fn.name === "=" ? "in" : "any";
   return subquery(form, BOOL, source, operand, fn, alikeOf(node, context.scope, source));
 }

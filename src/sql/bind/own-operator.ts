@@ -12,7 +12,7 @@ import { TRIGRAM_OPERATORS } from "../../query/expr/functions/trigrams.js";
 import { type Candidate, resolveFunction, resolveOperatorAmong } from "../../query/expr/resolve.js";
 import { baseType, displayName } from "../../query/expr/types.js";
 import type { SqlType } from "../../values/values.js";
-import type { OperatorNode, QuantifiedNode } from "../parse/ast-query.js";
+import type { OperatorNode, QuantifiedNode, SubqueryNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
 import { routineCall } from "./bind-routine-call.js";
 import type { Binding } from "./binding.js";
@@ -55,20 +55,28 @@ export function bindOwnOperator(
   return Object.freeze({ kind: "call", type: computes.returns, fn: computes, args });
 }
 
-/** The same of `x operator ANY (…)`: the function, and the types that it takes. */
+/** The same of `x operator ANY (…)`, of an array or a query: the function, and the types that it takes. */
 export function ownQuantified(
-  node: QuantifiedNode,
+  node: QuantifiedNode | SubqueryNode,
   left: SqlType,
   right: SqlType,
   binding: Binding,
 ): { readonly fn: ScalarFunction; readonly argTypes: readonly SqlType[] } | null {
-  const meant = meantBy(node, [left, right], binding);
+  const { schema, position } = node;
+  const name = node.kind === "subquery" ? node.operator! : node.name;
+  const meant = meantBy({ name, ...(schema !== undefined && { schema }), position }, [left, right], binding, node);
   if (meant === null) return null;
   const { computes, argTypes } = meant;
   return { fn: "definition" in computes ? scalarRoutine(computes) : computes, argTypes };
 }
 
-function meantBy(node: Named, operands: readonly (Expr | SqlType)[], binding: Binding): Meant | null {
+/** `noted`: the node that names it. */
+function meantBy(
+  node: Named,
+  operands: readonly (Expr | SqlType)[],
+  binding: Binding,
+  noted: object = node,
+): Meant | null {
   const { env } = binding;
   const candidates = operatorsNamed(node, env);
   if (candidates === null) return null;
@@ -92,7 +100,7 @@ function meantBy(node: Named, operands: readonly (Expr | SqlType)[], binding: Bi
     const { id, name } = computes.definition;
     checkedRights(env)?.require(id, name, "X", "function");
   }
-  binding.noted.named.set(node, operator.id);
+  binding.noted.named.set(noted, operator.id);
   return { operator, computes, argTypes: found.argTypes };
 }
 

@@ -258,6 +258,8 @@ export interface SubqueryNode extends At {
   readonly input: ExprNode | null;
   /** The operator of any/all, else null. */
   readonly operator: string | null;
+  /** Of OPERATOR(schema.name). */
+  readonly schema?: string;
   /** Written as IN. */
   readonly isIn: boolean;
 }

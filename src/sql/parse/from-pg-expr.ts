@@ -210,7 +210,7 @@ function subLink(node: SubLink, c: Conversion): ExprNode {
       const isIn = path.length === 0;
       const operator = isIn ? "=" : path[path.length - 1]!;
       const form = node.subLinkType === "ALL_SUBLINK" ? "all" : "any";
-      return { ...plain, form, input: c.expr(node.testexpr!), operator, isIn };
+      return { ...plain, form, input: c.expr(node.testexpr!), operator, ...schemaOf(path), isIn };
     }
     default:
       return { ...plain, form: "scalar" };

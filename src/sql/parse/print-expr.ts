@@ -178,10 +178,9 @@ function printIntervalFields(type: TypeNode): string {
   return `${fields}${digits}${"[]".repeat(type.arrayDimensions)}`;
 }
 
+/** A backslash stands for itself, as PostgreSQL writes definitions. */
 export function printString(text: string): string {
-  return text.includes("\\")
-    ? `E'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`
-    : `'${text.replaceAll("'", "''")}'`;
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 /** Words that cannot stand as a name without quotes in every place: reserved ones and those of functions and types. */

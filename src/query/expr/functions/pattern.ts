@@ -180,6 +180,9 @@ export const PATTERN_FUNCTIONS: readonly ScalarFunction[] = [
   fn("like", [TEXT, TEXT], BOOL, like),
   fn("notlike", [TEXT, TEXT], BOOL, (text: string, pattern: string) => !like(text, pattern)),
   fn("like_escape", [TEXT, TEXT], TEXT, likeEscape),
+  fn("like_escape", [BYTEA, BYTEA], BYTEA, (pattern: Uint8Array, sign: Uint8Array) =>
+    Buffer.from(likeEscape(latin1(pattern), latin1(sign)), "latin1"),
+  ),
   ...["similar_to_escape", "similar_escape"].flatMap((name) => [
     fn(name, [TEXT], TEXT, (pattern: string) => similarToRegex(pattern)),
     fn(name, [TEXT, TEXT], TEXT, similarToRegex),

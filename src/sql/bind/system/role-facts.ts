@@ -18,6 +18,7 @@ import {
   READ_STATISTICS_ROLE,
   type RoleDef,
   SCAN_STATISTICS_ROLE,
+  SIGNAL_ROLE,
   WRITE_ALL_ROLE,
 } from "../../../catalog/role.js";
 import { sqlError } from "../../../protocol/errors.js";
@@ -45,6 +46,7 @@ const OIDS: ReadonlyMap<number, number> = new Map([
   [READ_ALL_ROLE.id, 6181],
   [WRITE_ALL_ROLE.id, 6182],
   [READ_SETTINGS_ROLE.id, 3374],
+  [SIGNAL_ROLE.id, 4200],
   [READ_STATISTICS_ROLE.id, 3375],
   [SCAN_STATISTICS_ROLE.id, 3377],
   [MONITOR_ROLE.id, 3373],
