@@ -5,7 +5,6 @@
  * requests in flight.
  */
 
-import { freeBuffer } from "../bodies/free-buffer.js";
 import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";
 import {
   bodyOf,
@@ -19,6 +18,7 @@ import {
   RequestWriter,
   readReplies,
 } from "../protocol/frames.js";
+import { freeBuffer } from "../protocol/free-buffer.js";
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor, IdentityQuery, IdentityRefusal, ToActor } from "../protocol/messages.js";
 import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";

@@ -4,9 +4,9 @@ import { Readable } from "node:stream";
 import { TextDecoder } from "node:util";
 import { createGunzip } from "node:zlib";
 import type { BodySource } from "../../bodies/body-source.js";
-import { freeBuffer } from "../../bodies/free-buffer.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { REQUEST_HEADER_BYTES } from "../../protocol/frames.js";
+import { freeBuffer } from "../../protocol/free-buffer.js";
 import { IMPORT_INFLATED_FREE_BYTES, IMPORT_INFLATION_MAX } from "../../protocol/limits.js";
 import type { PieceBuffer } from "../../values/piece-buffer.js";
 

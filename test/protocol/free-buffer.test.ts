@@ -2,9 +2,9 @@
 import { gzipSync } from "node:zlib";
 import t from "tap";
 import { BodySource } from "../../src/bodies/body-source.js";
-import { freeBuffer } from "../../src/bodies/free-buffer.js";
 import { filePieces } from "../../src/features/import/body-pieces.js";
 import { pieceFrame, readRequests } from "../../src/protocol/frames.js";
+import { freeBuffer } from "../../src/protocol/free-buffer.js";
 import { CsvReader } from "../../src/values/csv-reader.js";
 
 const BYTES = 100_000_000;
