@@ -2,9 +2,9 @@
  * When the next append of a partition begins. An append costs as much for one commit as for a hundred: some
  * milliseconds of CPU in etcd's members and the nodes, and a wait for disks. So after an append that answered many
  * clients, the next one waits a moment for what these clients write next (PostgreSQL's `commit_delay` does the same).
- * It begins as soon as most of what was under way has come again: with clients that write at times of their own, these
- * groups get smaller until there is no wait. Where nobody comes, some appends begin at once before that is tried again.
- * A few clients never wait.
+ * It begins as soon as most of what was under way has come again. Clients that write at times of their own fill
+ * smaller and smaller groups, until there is no wait. Where nobody comes, some appends begin at once before that is
+ * tried again. A few clients never wait.
  */
 
 /** From so many commits in an append, their clients are waited for. */
@@ -31,8 +31,11 @@ export class AppendGathering {
   /** An append of so many commits has ended after so long, and so many wait for the next one. */
   appended(commits: number, queued: number, tookMs: number): void {
     this.wanted = 0;
-    if (commits < this.manyCommits || this.paused-- > 0) return;
-    this.paused = 0;
+    if (commits < this.manyCommits) return;
+    if (this.paused > 0) {
+      this.paused--;
+      return;
+    }
     this.wanted = Math.floor((commits + queued) * ENOUGH);
     this.until = performance.now() + Math.min(WAIT_MS_MAX, tookMs * SHARE_OF_APPEND);
   }
