@@ -1,6 +1,7 @@
 /**
  * Calls of etcd's API over gRPC. Each has a deadline, and connections are kept under watch by HTTP/2 pings, so that one
  * whose peer has vanished is found out. Calls go to one member until it fails; the next call then goes to the next one.
+ * Those that say so go to the member that leads.
  * No call is repeated here: whoever made it knows whether that is safe.
  */
 import {
@@ -38,6 +39,7 @@ import {
   WatchResponseSchema,
 } from "./etcd_pb.js";
 import type { MemberStatus } from "./etcd-health.js";
+import { EtcdLeader } from "./etcd-leader.js";
 
 export interface EtcdClientOptions {
   /** host:port of the members' client addresses. */
@@ -79,6 +81,7 @@ export class EtcdClient {
   private readonly members: readonly { readonly endpoint: string; readonly client: Client }[];
   private readonly deadlineMs: number;
   private readonly watches = new Set<ClientDuplexStream<WatchRequest, WatchResponse>>();
+  private readonly leader = new EtcdLeader(() => this.findLeader());
   private current = 0;
   private isClosed = false;
 
@@ -97,6 +100,35 @@ export class EtcdClient {
 
   txn(request: MessageInitShape<typeof TxnRequestSchema>): Promise<TxnResponse> {
     return this.call("KV/Txn", TxnRequestSchema, TxnResponseSchema, request);
+  }
+
+  /** For a write that somebody waits for. To any member as long as the leader is not known. */
+  async txnAtLeader(request: MessageInitShape<typeof TxnRequestSchema>): Promise<TxnResponse> {
+    const member = this.leader.member ?? this.current;
+    try {
+      const answer = await this.call("KV/Txn", TxnRequestSchema, TxnResponseSchema, request, { member });
+      this.leader.heard(answer.header?.raftTerm ?? 0n);
+      return answer;
+    } catch (error) {
+      this.leader.failed(member);
+      throw error;
+    }
+  }
+
+  /** Never rejects. */
+  private async findLeader(): Promise<number | null> {
+    const asked = this.members.map((_, member) =>
+      this.call("Maintenance/Status", StatusRequestSchema, StatusResponseSchema, {}, { member }).catch(() => null),
+    );
+    const answers = await Promise.all(asked);
+    let leader: number | null = null;
+    let term = 0n;
+    for (const [member, answer] of answers.entries()) {
+      const { memberId, raftTerm } = answer?.header ?? { memberId: 0n, raftTerm: 0n };
+      if (answer?.leader !== memberId || raftTerm <= term) continue;
+      [leader, term] = [member, raftTerm];
+    }
+    return leader;
   }
 
   range(request: MessageInitShape<typeof RangeRequestSchema>): Promise<RangeResponse> {

@@ -84,7 +84,7 @@ export class EtcdLogService implements LogService {
     const own = this.ownKey(partition);
     const key = this.logKey(partition, position);
     try {
-      const { succeeded, responses } = await this.client.txn({
+      const { succeeded, responses } = await this.client.txnAtLeader({
         compare: [isAt(own, epoch), isFreeFrom(key, endOf(this.logPrefix(partition)))],
         success: [put(key, bytes)],
         failure: [get(own)],
