@@ -1,6 +1,7 @@
 /**
  * A model bundle: a folder with manifest.json and the files that it lists. The bytes that are hashed are the bytes
- * that are used: a file is not read twice. Called by models.ts; holds no state.
+ * that are used: a file is not read twice. The only state is the manifests that were parsed, because the nodes of a
+ * cluster look at their bundles every few seconds.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -10,6 +11,10 @@ import { BundleError, type Manifest, parseManifest } from "./manifest.js";
 const MANIFEST = "manifest.json";
 /** What a pull says of itself (library/pull.ts). */
 const PULLED = "pulled.json";
+const PARSED_MAX = 100;
+
+/** By the digest of their bytes. */
+const parsed = new Map<string, Manifest>();
 
 /** A folder that has a manifest. */
 export interface FoundBundle {
@@ -56,12 +61,18 @@ export function findBundle(directory: string): FoundBundle | null {
   const digest = createHash("sha256").update(bytes).digest("hex");
   let manifest: Manifest | null = null;
   try {
-    manifest = parseManifest(bytes.toString());
+    manifest = parsed.get(digest) ?? remembered(digest, parseManifest(bytes.toString()));
     checkSizes(directory, manifest);
     return { directory, manifest, digest, problem: null, pulled: readPulled(directory) };
   } catch (error) {
     return { directory, manifest, digest, problem: problemOf(error), pulled: readPulled(directory) };
   }
+}
+
+function remembered(digest: string, manifest: Manifest): Manifest {
+  if (parsed.size === PARSED_MAX) parsed.clear();
+  parsed.set(digest, manifest);
+  return manifest;
 }
 
 /** Null, too, for what cannot be read: nothing depends on it. */
