@@ -5,6 +5,9 @@
  */
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
 
+/** Tables of large objects, which dumps and lists of tables have by other names (pg_largeobject). */
+const OF_LARGE_OBJECTS = ["_large_objects", "_large_object_pages"];
+
 const NAMES: ReadonlySet<string> = new Set([
   "_agent_runs",
   "_automl_checkpoints",
@@ -18,15 +21,24 @@ const NAMES: ReadonlySet<string> = new Set([
   "_file_collections",
   "_file_documents",
   "_file_thumbnails",
+  ...OF_LARGE_OBJECTS,
   "_recipe_executions",
   "_responses",
 ]);
 
 /** Tables of features, and their sequences: whose request first needs one makes it. */
-const OF_FEATURES = /^_(?:agents?|automl|chat|file|recipes?|responses)(?:_|$)/;
+const OF_FEATURES = /^_(?:agents?|automl|chat|file|large_objects?|recipes?|responses)(?:_|$)/;
 
 export function isOfFeature({ schema, name }: { readonly schema: string; readonly name: string }): boolean {
   return schema === DEFAULT_SCHEMA && OF_FEATURES.test(name);
+}
+
+export function isOfLargeObjects({ schema, name }: { readonly schema: string; readonly name: string }): boolean {
+  return schema === DEFAULT_SCHEMA && OF_LARGE_OBJECTS.includes(name);
+}
+
+export function hasLargeObjects(catalog: Pick<CatalogView, "table">): boolean {
+  return OF_LARGE_OBJECTS.some((name) => catalog.table(DEFAULT_SCHEMA, name) !== null);
 }
 
 /** Whether a table of that name would be such a table, or be taken for one. */

@@ -10,6 +10,7 @@ import { registerFunction } from "../query/expr/functions/registry.js";
 import { registerTableFunction } from "../query/expr/functions/table-registry.js";
 import type { TableFunction } from "../query/expr/table-function.js";
 import { registerOwnRelation } from "../sql/bind/system/own-relations.js";
+import { fillSystemRelation } from "../sql/bind/system/system-relations.js";
 import type { JobKind } from "./jobs/job-kind.js";
 
 export interface Feature {
@@ -19,6 +20,8 @@ export interface Feature {
   readonly tableFunctions?: readonly TableFunction[];
   /** Relations in which users see what is their own. */
   readonly ownRelations?: readonly TableFunction[];
+  /** Relations of pg_catalog whose rows it has. */
+  readonly systemRelations?: readonly TableFunction[];
   readonly procedures?: readonly Procedure[];
   /** Registers who provides the capabilities that its functions need. */
   readonly provide?: () => void;
@@ -32,6 +35,7 @@ export function install(feature: Feature): void {
   for (const fn of feature.functions ?? []) registerFunction(fn);
   for (const fn of feature.tableFunctions ?? []) registerTableFunction(fn);
   for (const rows of feature.ownRelations ?? []) registerOwnRelation(rows);
+  for (const rows of feature.systemRelations ?? []) fillSystemRelation(rows);
   for (const procedure of feature.procedures ?? []) registerProcedure(procedure);
   feature.provide?.();
   if (feature.part !== undefined) registerPartitionPart(feature.part);

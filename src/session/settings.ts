@@ -7,6 +7,7 @@
 import { meant } from "../catalog/did-you-mean.js";
 import { sqlError } from "../protocol/errors.js";
 import { IDENTIFIER_BYTES_MAX } from "../protocol/limits.js";
+import { SETTING_UNITS, shownQuantity } from "../protocol/setting-units.js";
 import type { BoundSet } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import { regConfigFromText } from "../values/text-search-configs.js";
@@ -367,9 +368,17 @@ function find(name: string): Setting {
   const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined;
   if (setting !== undefined) return setting;
   const initial = Object.hasOwn(IGNORED_SETTINGS, name) ? IGNORED_SETTINGS[name] : undefined;
-  if (initial !== undefined) return { initial, parse: (value) => value };
+  if (initial !== undefined) return { initial, parse: ignoredParse(name, initial) };
   if (/^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)+$/.test(name)) return { initial: "", parse: (value) => value };
   throw unrecognized(name);
+}
+
+/** Others than on and off, too. */
+const WORDS = new Set(["force_parallel_mode", "synchronous_commit", "wal_compression"]);
+
+function ignoredParse(name: string, initial: string): Setting["parse"] {
+  if (Object.hasOwn(SETTING_UNITS, name)) return (text) => shownQuantity(name, text);
+  return /^(?:on|off)$/.test(initial) && !WORDS.has(name) ? onOrOff : (value) => value;
 }
 
 function unrecognized(name: string): Error {

@@ -73,6 +73,37 @@ export const CLIENTS: readonly Client[] = [
     needs: ["ruby", "/usr/share/doc/ruby-activerecord", "/usr/share/doc/ruby-pg"],
     debian: ["ruby-activerecord", "ruby-pg"],
   },
+  {
+    name: "sequel",
+    command: ["ruby", "sequel.rb"],
+    needs: ["ruby", "/usr/share/doc/ruby-sequel", "/usr/share/doc/ruby-pg"],
+    debian: ["ruby-sequel", "ruby-pg"],
+  },
+  {
+    name: "dbix-class",
+    command: ["perl", "dbix-class.pl"],
+    needs: ["perl", "/usr/share/doc/libdbd-pg-perl", "/usr/share/doc/libdbix-class-schema-loader-perl"],
+    debian: ["libdbd-pg-perl", "libdbix-class-perl", "libdbix-class-schema-loader-perl"],
+  },
+  {
+    name: "doctrine",
+    command: ["php", "doctrine.php"],
+    needs: ["php", "/usr/share/doc/php-pgsql", "/usr/share/php/Doctrine/DBAL/autoload.php"],
+    debian: ["php-cli", "php-pgsql", "php-doctrine-dbal"],
+  },
+  {
+    name: "go-drivers",
+    command: ["env", "GO111MODULE=off", "GOPATH=/usr/share/gocode", "go", "run", "go-drivers.go"],
+    needs: ["go", "/usr/share/gocode/src/github.com/lib/pq", "/usr/share/gocode/src/github.com/jackc/pgx"],
+    debian: ["golang-go", "golang-github-lib-pq-dev", "golang-github-jackc-pgx-v4-dev"],
+    // Most of it is the compiler's.
+    seconds: 300,
+  },
+  node("ecpg", { needs: ["ecpg", "gcc", "pg_config"], debian: ["libecpg-dev", "gcc"] }),
+  node("monitoring", {
+    needs: ["prometheus-postgres-exporter", "check_postgres", "postgresql_autodoc", "psql"],
+    debian: ["prometheus-postgres-exporter", "check-postgres", "postgresql-autodoc", "postgresql-client"],
+  }),
   node("pg"),
   node("postgres"),
   node("knex"),

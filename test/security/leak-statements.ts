@@ -258,6 +258,8 @@ export const BY_KIND: Readonly<Record<StatementNode["kind"], readonly Asked[]>> 
   comment: ["COMMENT ON COLUMN staff.pay IS 'x'", "COMMENT ON TABLE vault IS 'x'"],
   analyze: [...each((table) => `ANALYZE VERBOSE ${table}`), "ANALYZE"],
   vacuum: each((table) => `VACUUM (VERBOSE, ANALYZE) ${table}`),
+  cluster: each((table) => `CLUSTER ${table}`),
+  checkpoint: ["CHECKPOINT"],
   refresh: ["REFRESH MATERIALIZED VIEW few", "REFRESH MATERIALIZED VIEW held; SELECT count(*) FROM held"],
   reindex: each((table) => `REINDEX TABLE ${table}`),
   prepare: [

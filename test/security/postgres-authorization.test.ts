@@ -205,6 +205,8 @@ t.test("pg_signal_backend ends others' sessions, but no superuser's", async (t) 
   await run(guard, "RESET ROLE");
   await boss.ask("REVOKE pg_signal_backend FROM guard");
   t.equal((await end(other)).code, "42501", "any more");
+  await boss.ask("SET ROLE guard");
+  t.equal((await run(boss, "SELECT pg_terminate_backend(pg_backend_pid())")).code, "42501", "an administrator's own");
   for (const client of [boss, guard, chief, mine, other]) client.close();
 });
 

@@ -21,6 +21,103 @@ t.test("seconds become whole microseconds by rounding halves to even", (t) =>
   ]),
 );
 
+t.test("settings that are sizes and durations are shown with their largest whole unit", (t) =>
+  checkStatements(t, [
+    ["set work_mem = 65536"],
+    ["show work_mem", ["64MB"]],
+    ["set work_mem = '1500kB'"],
+    ["show work_mem", ["1500kB"]],
+    ["set maintenance_work_mem = '2048MB'"],
+    ["show maintenance_work_mem", ["2GB"]],
+    ["set effective_cache_size = 524288"],
+    ["show effective_cache_size", ["4GB"]],
+    ["set log_min_duration_statement = 250"],
+    ["show log_min_duration_statement", ["250ms"]],
+    ["set log_min_duration_statement = -1"],
+    ["show log_min_duration_statement", ["-1"]],
+    ["set vacuum_cost_delay = 80.1"],
+    ["show vacuum_cost_delay", ["80100us"]],
+    ["set deadlock_timeout = '120s'"],
+    ["show deadlock_timeout", ["2min"]],
+    ["set enable_seqscan = 0"],
+    ["show enable_seqscan", ["off"]],
+    ["set synchronous_commit = local"],
+    ["show synchronous_commit", ["local"]],
+    ["set work_mem = '5 mb'", '22023 invalid value for parameter "work_mem": "5 mb"'],
+    ["set enable_sort = 'perhaps'", '22023 parameter "enable_sort" requires a Boolean value'],
+    [
+      "set statement_timeout = -1",
+      '22023 -1 ms is outside the valid range for parameter "statement_timeout" (0 .. 2147483647)',
+    ],
+    [
+      "select setting, unit from pg_settings where name in ('effective_cache_size', 'maintenance_work_mem') order by name",
+      ["524288|8kB", "2097152|kB"],
+    ],
+  ]),
+);
+
+t.test("a composite type is a relation, too: \\d and regclass find it by its name", (t) =>
+  checkStatements(t, [
+    ["create type pair as (a int, b text)"],
+    ["select pg_table_is_visible(oid), relkind from pg_class where relname = 'pair'", ["true|c"]],
+    ["select 'pair'::regclass, 'pair'::regclass::oid = typrelid from pg_type where typname = 'pair'", ["pair|true"]],
+  ]),
+);
+
+t.test("USING may read a column that the same ALTER TABLE drops", (t) =>
+  checkStatements(t, [
+    ["create table n (a int, b text)"],
+    ["insert into n values (1, 'x')"],
+    ["alter table n drop column b, alter a type text using a || b"],
+    ["select * from n", ["1x"]],
+  ]),
+);
+
+t.test("a body without statements", (t) =>
+  checkStatements(t, [
+    ["create procedure nothing(x int) begin atomic end"],
+    ["call nothing(1)"],
+    ["create function empty() returns void begin atomic end"],
+    ["select empty() is null", ["true"]],
+  ]),
+);
+
+t.test("CLUSTER and CHECKPOINT have nothing to do", (t) =>
+  checkStatements(t, [
+    ["create table n (x int primary key)"],
+    ["cluster n using n_pkey"],
+    ["cluster n using other", '42704 index "other" for table "n" does not exist'],
+    ["cluster missing", '42P01 relation "missing" does not exist'],
+    ["cluster"],
+    ["checkpoint"],
+  ]),
+);
+
+t.test("monitoring finds PostgreSQL's counts of the background, and extensions by functions", (t) =>
+  checkStatements(t, [
+    ["select checkpoints_timed, buffers_alloc from pg_stat_bgwriter", ["0|0"]],
+    ["select archived_count from pg_stat_archiver", ["0"]],
+    [
+      "select e.default_version from pg_available_extensions() as e(name, default_version, comment) where name = 'plpgsql'",
+      ["1.0"],
+    ],
+    ["select schema from pg_available_extension_versions() where name = 'plpgsql'", ["pg_catalog"]],
+  ]),
+);
+
+t.test("a role is made without the password that a script gives it, and none is changed", (t) =>
+  checkStatements(t, [
+    ["create role app login password 'secret'"],
+    ["create user other with encrypted password 'secret' valid until 'infinity'"],
+    [
+      "select rolname, rolcanlogin from pg_roles where rolname in ('app', 'other') order by 1",
+      ["app|true", "other|true"],
+    ],
+    ["alter role app password 'new'", "0A000 roles have no passwords here"],
+    ["alter role app password null"],
+  ]),
+);
+
 t.test("statements that run alone", (t) =>
   checkStatements(t, [
     ["create table n (x int)"],

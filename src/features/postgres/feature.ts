@@ -1,6 +1,7 @@
 /** Sessions of PostgreSQL's protocol; its server is src/postgres. */
 import { provideCapability } from "../../session/capabilities.js";
 import type { Feature } from "../feature.js";
+import { descriptorsOf, LARGE_OBJECT_FUNCTIONS, LARGE_OBJECT_RELATIONS, LARGE_OBJECTS } from "./large-objects.js";
 import { postgresHandlers } from "./postgres-routes.js";
 import { requestActions } from "./request-actions.js";
 import { SEND_FUNCTIONS } from "./send-functions.js";
@@ -11,12 +12,15 @@ import { WIRE_SESSIONS } from "./wire-sessions.js";
 export const postgresFeature = {
   name: "postgres",
   handlers: postgresHandlers,
-  functions: [...SESSION_FUNCTIONS, ...SEND_FUNCTIONS],
+  functions: [...SESSION_FUNCTIONS, ...SEND_FUNCTIONS, ...LARGE_OBJECT_FUNCTIONS],
   tableFunctions: SESSION_TABLE_FUNCTIONS,
-  provide: () =>
+  systemRelations: LARGE_OBJECT_RELATIONS,
+  provide: () => {
     provideCapability(SESSION, (statement) => {
       const client = statement.client.standsFor ?? statement.client;
       return client instanceof WireClient ? client.actionsFor(statement) : requestActions(statement);
-    }),
+    });
+    provideCapability(LARGE_OBJECTS, descriptorsOf);
+  },
   part: WIRE_SESSIONS,
 } satisfies Feature;

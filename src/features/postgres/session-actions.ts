@@ -17,21 +17,34 @@ export interface SharedBySessions {
   terminate(session: number, ends: EndsSessionsOf): boolean;
 }
 
-/** Whether a statement's role may cancel and end the user's sessions. */
-export type EndsSessionsOf = (user: string) => boolean;
+/** A session that a statement wants to cancel or end. */
+export interface SignalledSession {
+  readonly user: string;
+  readonly isAdministrators: boolean;
+  /** It is the statement's login's, or that is an administrator's. */
+  readonly isOwn: boolean;
+}
 
-/** By PostgreSQL's role for it. */
+/** Whether a statement's role may cancel and end a session. */
+export type EndsSessionsOf = (session: SignalledSession) => boolean;
+
+/** Others' by PostgreSQL's role for it. A role that is no superuser ends no administrator's, not even its login's. */
 export function endsSessionsOf(statement: AskingStatement): EndsSessionsOf {
-  return (user) =>
-    statement.currentRights().hasRole(SIGNAL_ROLE.id) && statement.catalogView().role(user)?.superuser !== true;
+  return ({ user, isAdministrators, isOwn }) => {
+    const rights = statement.currentRights();
+    const { role, superuser } = rights.acting;
+    if (isOwn) return !isAdministrators || role === null || superuser;
+    if (isAdministrators || !rights.hasRole(SIGNAL_ROLE.id)) return false;
+    return statement.catalogView().role(user)?.superuser !== true;
+  };
 }
 
 /** The statement whose functions act. */
 export interface StatementOfActions {
   /** Told how to take back what was done, should the transaction be rolled back to a savepoint. */
   undoes(undo: () => void): void;
-  /** Whether its role may end the user's sessions. */
-  ends(user: string): boolean;
+  /** Whether its role may end the session. */
+  readonly ends: EndsSessionsOf;
 }
 
 export function sessionActions(
@@ -53,8 +66,8 @@ export function sessionActions(
       if (readOnly) throw refusedToReader("NOTIFY");
       statement.undoes(notify({ channel, payload }));
     },
-    cancel: (session) => cancel(session, (user) => statement.ends(user)),
-    terminate: (session) => terminate(session, (user) => statement.ends(user)),
+    cancel: (session) => cancel(session, (signalled) => statement.ends(signalled)),
+    terminate: (session) => terminate(session, (signalled) => statement.ends(signalled)),
     tryLock: (key, shared, inTransaction) => {
       const isTaken = advisory.take(owner, key, shared);
       if (isTaken) note(key, shared, inTransaction);

@@ -9,7 +9,7 @@ import { type DbError, sqlError } from "../../protocol/errors.js";
 import { fieldsOfNotice, warning } from "../../protocol/notice.js";
 import { writeError, writeNotice } from "../../protocol/postgres/error-message.js";
 import { type MessageFields, messagesOf, violation, type WireMessage } from "../../protocol/postgres/message-reader.js";
-import { BACK, FRONT, STATUS } from "../../protocol/postgres/message-types.js";
+import { BACK, BRINGS_READY, FRONT, STATUS } from "../../protocol/postgres/message-types.js";
 import { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import { expectedError } from "../../session/overrun.js";
@@ -22,6 +22,7 @@ import { Channels } from "./channels.js";
 import { asSent } from "./client-error.js";
 import { type CopyIn, copyInFor } from "./copy-in.js";
 import { copyOut } from "./copy-out.js";
+import { callFunction } from "./function-call.js";
 import { LiveWireSession } from "./live-wire-session.js";
 import { type Listener, type Notification, noteNotification, type Told } from "./notifications.js";
 import { bindMessage, executeMessage, Portals, parseMessage } from "./portals.js";
@@ -212,7 +213,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
       case FRONT.copyFail:
         return this.copyFail(fields.cstring());
       case FRONT.functionCall:
-        throw sqlError("0A000", "the function call protocol is not supported", { hint: "Send SELECT function(…)." });
+        return callFunction(this, fields).then(() => this.endQuery());
       default:
         throw violation(`there is no message of type ${JSON.stringify(String.fromCharCode(type))}`);
     }
@@ -261,8 +262,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
   private endQuery(): Step {
     if (this.copying !== null) return;
     const ending = this.endImplicit();
-    if (!(ending instanceof Promise)) return this.readyWithSettings();
-    return ending.then(() => this.readyWithSettings());
+    return ending instanceof Promise ? ending.then(() => this.readyWithSettings()) : this.readyWithSettings();
   }
 
   /** What the end of a statement means for the protocol's own transaction. */
@@ -368,20 +368,19 @@ export class WireSession implements WireHost, Listener, LockOwner {
       this.transactionEnded(false);
       return;
     }
+    const done = (): void => this.transactionEnded(true);
     const committed = this.runs.commit();
-    if (committed instanceof Promise) return committed.then(() => this.transactionEnded(true));
-    this.transactionEnded(true);
+    return committed instanceof Promise ? committed.then(done) : done();
   }
 
   private sync(): Step {
     this.isSkipping = false;
-    const ending = this.endImplicit();
     const done = (): void => {
       if (!this.session.inTransaction) this.portals.forgetAll();
       this.readyWithSettings();
     };
-    if (!(ending instanceof Promise)) return done();
-    return ending.then(done);
+    const ending = this.endImplicit();
+    return ending instanceof Promise ? ending.then(done) : done();
   }
 
   private readyWithSettings(): void {
@@ -411,7 +410,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
     const error = this.client.told(expectedError(thrown));
     this.seen.isUnknown();
     // The simple protocol goes on at once, also after a COPY whose rows are still on their way.
-    const isSimple = type === FRONT.query || type === FRONT.sync || this.copying?.isSimple === true;
+    const isSimple = BRINGS_READY.has(type) || this.copying?.isSimple === true;
     this.endCopy();
     const { runs } = this;
     writeError(this.writer, asSent(error, runs.sent, runs.shift), "ERROR", runs.shift);

@@ -120,8 +120,9 @@ export class WireSessions implements PartitionPart {
       const kept = this.kept.ofTenant(tenant, number);
       if (kept === null) return null;
       const { owner, session } = kept;
-      const mayEnd = (): boolean => !readOnly && !session.live.isAdministrators && ends(session.live.user);
-      if (!mayUse(asker, owner) && !mayEnd()) throw anothers();
+      const { user, isAdministrators } = session.live;
+      const isOwn = mayUse(asker, owner);
+      if ((readOnly && !isOwn) || !ends({ user, isAdministrators, isOwn })) throw anothers();
       return session;
     };
     return {

@@ -21,6 +21,9 @@ export const FRONT = {
   terminate: letter("X"),
 } as const;
 
+/** ReadyForQuery follows these, also where they fail. */
+export const BRINGS_READY: ReadonlySet<number> = new Set([FRONT.query, FRONT.functionCall, FRONT.sync]);
+
 /** From the server. */
 export const BACK = {
   authentication: letter("R"),
@@ -35,6 +38,7 @@ export const BACK = {
   dataRow: letter("D"),
   emptyQueryResponse: letter("I"),
   errorResponse: letter("E"),
+  functionCallResponse: letter("V"),
   negotiateProtocolVersion: letter("v"),
   noData: letter("n"),
   noticeResponse: letter("N"),

@@ -23,6 +23,7 @@ import type {
 } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
 import { PLAIN_INDEX, TEXT_INDEX } from "../parse/table-dialect.js";
+import { inPasses } from "./alter-passes.js";
 import { bindAlterView, bindRenameView } from "./bind-alter-view.js";
 import { bindAttachIndex, bindAttachPartition, bindDetachPartition } from "./bind-attach-partition.js";
 import { boundDefault, defaultSql, draftColumn, finishColumn, isImmutable } from "./bind-column-def.js";
@@ -47,32 +48,6 @@ import { readsColumn, refuseParameters, renamesColumn } from "./stored-expressio
 import { parseStored } from "./stored-names.js";
 
 type CommandOf<K extends AlterTableCommand["kind"]> = Extract<AlterTableCommand, { kind: K }>;
-
-/** The passes of PostgreSQL's ALTER TABLE (src/backend/commands/tablecmds.c, AlterTablePass). */
-function passOf(command: AlterTableCommand): number {
-  switch (command.kind) {
-    case "drop column":
-    case "drop constraint":
-    case "drop not null":
-    case "drop default":
-    case "drop identity":
-    case "drop expression":
-      return 0;
-    case "alter type":
-      return 1;
-    case "add column":
-      return 2;
-    case "add constraint": {
-      const { kind } = command.constraint;
-      return kind === "primary key" || kind === "unique" || kind === "exclude" ? 4 : 5;
-    }
-    case "validate constraint":
-    case "ignored":
-      return 6;
-    default:
-      return 3;
-  }
-}
 
 /** `rebind`: a binding over the definitions that an environment has. */
 export function bindAlterTable(
@@ -111,18 +86,16 @@ export function bindAlterTable(
       if (!only || bound?.command.kind !== "alter table") return bound;
       return { ...bound, command: { ...bound.command, only } };
     };
-  const steps = [...node.commands]
-    .sort((a, b) => passOf(a) - passOf(b))
-    .flatMap((command) => [
-      ...stepsOf(command).map((bind) => on(bind, (inner) => lookUpTable(node.name, inner))),
-      // Each table's rows come from a query of their own.
-      ...(command.kind === "alter type" ? descendants : []).map(({ id }) =>
-        on(
-          (table, inner) => alterType(command as CommandOf<"alter type">, table, inner, lookUpTable(node.name, inner)),
-          (inner) => inner.env.catalog.tableById(id),
-        ),
+  const steps = inPasses(node.commands).flatMap((command) => [
+    ...stepsOf(command).map((bind) => on(bind, (inner) => lookUpTable(node.name, inner))),
+    // Each table's rows come from a query of their own.
+    ...(command.kind === "alter type" ? descendants : []).map(({ id }) =>
+      on(
+        (table, inner) => alterType(command as CommandOf<"alter type">, table, inner, lookUpTable(node.name, inner)),
+        (inner) => inner.env.catalog.tableById(id),
       ),
-    ]);
+    ),
+  ]);
   const isConcurrent = node.commands.some(
     (command) => command.kind === "detach partition" && command.mode === "concurrently",
   );

@@ -78,7 +78,7 @@ const FLAGS: Readonly<Record<string, keyof RoleDef>> = {
 const GUARDED: ReadonlySet<string> = new Set(["superuser", "isreplication", "bypassrls"]);
 
 /** Throws 42501, 0A000. */
-function attributesOf(options: readonly RoleOption[], rights: Rights): Partial<RoleDef> {
+function attributesOf(options: readonly RoleOption[], rights: Rights, isNew = false): Partial<RoleDef> {
   const attributes: Record<string, unknown> = {};
   for (const { name, value } of options) {
     if (GUARDED.has(name) && value === true && !rights.isSuperuser) {
@@ -88,7 +88,7 @@ function attributesOf(options: readonly RoleOption[], rights: Rights): Partial<R
     if (flag !== undefined) attributes[flag] = value;
     else if (name === "connectionlimit") attributes.connectionLimit = value;
     else if (name === "validUntil") attributes.validUntil = value;
-    else if (name === "password" && value !== null) {
+    else if (name === "password" && value !== null && !isNew) {
       throw sqlError("0A000", "roles have no passwords here", {
         hint: "A user of the tenant signs in, and is the role of its name.",
       });
@@ -97,13 +97,19 @@ function attributesOf(options: readonly RoleOption[], rights: Rights): Partial<R
   return attributes;
 }
 
+/** The role cannot sign in by it, so scripts that make roles may have it. To change one must not seem to succeed. */
+const PASSWORD_IGNORED =
+  "PASSWORD has no effect here and was ignored: a user of the tenant signs in, and is the role of its name";
+
 export function bindCreateRole(node: CreateRoleStatement, env: BindEnvironment): BoundStatement {
   const rights = rightsIn(env);
   const { name } = node;
   if (!rights.isSuperuser && rights.acting.role?.createRole !== true) throw denied("permission denied to create role");
   checkName(name);
   if (env.catalog.role(name) !== null) throw sqlError("42710", `role "${name}" already exists`);
-  const attributes = attributesOf(node.options, rights);
+  const attributes = attributesOf(node.options, rights, true);
+  const hasPassword = node.options.some((option) => option.name === "password" && option.value !== null);
+  const notices = hasPassword ? [PASSWORD_IGNORED] : [];
   const listed = (option: string) => node.options.find((each) => each.name === option)?.roles ?? [];
   const memberOf = listed("addroleto").map((each) => ({ roleId: grantable(each, env).id, admin: false }));
   const made = { ...PLAIN_ROLE, name, login: node.form === "user", memberOf, ...attributes };
@@ -119,7 +125,7 @@ export function bindCreateRole(node: CreateRoleStatement, env: BindEnvironment):
     ...join("rolemembers", false),
     ...join("adminmembers", true),
   ];
-  return { kind: "ddl steps", tag: "CREATE ROLE", steps, notices: [] };
+  return { kind: "ddl steps", tag: "CREATE ROLE", steps, notices };
 }
 
 function checkName(name: string): void {

@@ -181,6 +181,8 @@ function bindWith(node: StatementNode, binding: Binding): BoundStatement {
       return bindStatistics(node, binding);
     case "analyze":
     case "vacuum":
+    case "cluster":
+    case "checkpoint":
       return bindAnalyze(node, binding);
     default:
       return bindAccess(node, binding) ?? bindNamespace(node, binding) ?? bindPlanned(node, binding);

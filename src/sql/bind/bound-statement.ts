@@ -233,7 +233,7 @@ export interface BoundExplainExecute extends Omit<BoundExplain, "kind" | "statem
   readonly execute: BoundExecute;
 }
 
-/** ANALYZE: renews the statistics of these tables. VACUUM does nothing else here. */
+/** ANALYZE: renews the statistics of these tables. The others do nothing else here. */
 /** A statement that may not run in a transaction block: its name; absent: it may. */
 interface MayRunAlone {
   readonly alone?: string;
@@ -241,7 +241,7 @@ interface MayRunAlone {
 
 export interface BoundAnalyze extends MayRunAlone {
   readonly kind: "analyze";
-  readonly tag: "ANALYZE" | "VACUUM";
+  readonly tag: "ANALYZE" | "VACUUM" | "CLUSTER" | "CHECKPOINT";
   readonly tables: readonly TableDef[];
   readonly notices: readonly NoticeFields[];
 }

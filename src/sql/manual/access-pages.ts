@@ -8,7 +8,7 @@ export const ACCESS_PAGES: Readonly<Record<AccessStatement["kind"], StatementPag
     syntax: `CREATE {ROLE | USER | GROUP} name [[WITH] {SUPERUSER | CREATEROLE | CREATEDB | INHERIT | LOGIN | BYPASSRLS | NO…
   | IN ROLE role, … | ROLE role, … | ADMIN role, … | CONNECTION LIMIT n | VALID UNTIL 'time'} …]`,
     description:
-      "Makes a role of the tenant. A user who signs in is the role of its name, if that may log in. Administrators of the tenant are superusers of it, and everybody has the role member. Roles have no passwords: users have them.",
+      "Makes a role of the tenant. A user who signs in is the role of its name, if that may log in. Administrators of the tenant are superusers of it, and everybody has the role member. Roles have no passwords: users have them. PASSWORD in CREATE ROLE is ignored, and a notice says so; in ALTER ROLE it is refused.",
     example: "CREATE ROLE reader; CREATE ROLE clerk IN ROLE reader",
   },
   "alter role": {

@@ -385,6 +385,19 @@ COMMENT ON STATISTICS name IS {'text' | NULL}`,
       "There is nothing to vacuum: the space of old rows is reclaimed automatically. The statement is accepted for clients that send it.",
     example: "VACUUM",
   },
+  cluster: {
+    titles: ["CLUSTER"],
+    syntax: "CLUSTER [table [USING index]]",
+    description:
+      "Rows are stored in the order of their primary key. The statement is accepted for clients that send it, and a notice says that it has no effect.",
+    example: "CLUSTER book",
+  },
+  checkpoint: {
+    titles: ["CHECKPOINT"],
+    syntax: "CHECKPOINT",
+    description: "A commit is on disk before it is answered, so there is nothing to do. Superusers may send it.",
+    example: "CHECKPOINT",
+  },
   lock: {
     titles: ["LOCK TABLE"],
     syntax: "LOCK [TABLE] name, … [IN mode MODE] [NOWAIT]",

@@ -329,14 +329,16 @@ export interface VerifyKey {
   readonly value: string | number;
 }
 
-/** ANALYZE and VACUUM. */
+/** ANALYZE and VACUUM, and CLUSTER and CHECKPOINT, for which there is nothing to do either. */
 export interface AnalyzeStatement {
-  readonly kind: "analyze" | "vacuum";
+  readonly kind: "analyze" | "vacuum" | "cluster" | "checkpoint";
   /** Also VACUUM (ANALYZE). */
   readonly analyzes: boolean;
   readonly tables: readonly NameNode[];
   /** Columns that the statement names, by table. */
   readonly columns: readonly (readonly string[])[];
+  /** Of CLUSTER … USING. */
+  readonly index?: string;
   readonly position: number;
 }
 

@@ -147,6 +147,14 @@ function smallDefinition(node: Node, c: Conversion, position: number): Statement
       const analyzes = !vacuum.is_vacuumcmd || options.includes("analyze");
       return { kind: vacuum.is_vacuumcmd ? "vacuum" : "analyze", analyzes, tables, columns, position };
     }
+    case "CheckPointStmt":
+      return { kind: "checkpoint", analyzes: false, tables: [], columns: [], position };
+    case "ClusterStmt": {
+      const { relation, indexname } = only(node, tag);
+      const tables = relation === undefined ? [] : [relationName(relation, c)];
+      const index = indexname === undefined ? {} : { index: indexname };
+      return { kind: "cluster", analyzes: false, tables, columns: tables.map(() => []), ...index, position };
+    }
     case "ReindexStmt":
       return reindex(only(node, tag), c, position);
     case "RefreshMatViewStmt": {

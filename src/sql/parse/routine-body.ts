@@ -18,7 +18,7 @@ export function standardBodyText(body: string): string {
   const tokens = tokenize(body);
   const isBlock = isWord(tokens[0], "begin");
   const inner = isBlock ? tokens.slice(2, -1) : tokens;
-  let at = inner[0]?.start ?? 0;
+  let at = inner[0]?.start ?? (isBlock ? tokens.at(-1)!.start : 0);
   let text = body.slice(0, at).replace(/\S/gu, " ");
   inner.forEach((token, i) => {
     const begins = i === 0 || (inner[i - 1]!.text === ";" && inner[i - 1]!.depth === 0);

@@ -53,7 +53,14 @@ const SCHEMA = `
   SELECT nextval('shop.numbers'), nextval('shop.numbers');
   CREATE TRIGGER touched BEFORE INSERT ON shop.orders FOR EACH ROW EXECUTE FUNCTION shop.touch();
   REFRESH MATERIALIZED VIEW shop.sums;
+  CREATE TABLE public.places (id int PRIMARY KEY);
+  CREATE TABLE public.visits (place int REFERENCES public.places ON DELETE CASCADE);
+  INSERT INTO public.places VALUES (1);
+  INSERT INTO public.visits VALUES (1);
+  SELECT lo_from_bytea(4711, convert_to(repeat('large object ', 1000), 'UTF8'));
 `;
+
+const EMPTY = "DROP SCHEMA shop CASCADE; DROP TABLE public.visits, public.places; SELECT lo_unlink(4711)";
 
 /** Of all rows, and of what the catalog says of columns, constraints, indexes and sequences. */
 const DIGEST = `
@@ -66,6 +73,8 @@ const DIGEST = `
     FROM pg_range WHERE rngtypid > 16383 ORDER BY rngtypid::regtype::text COLLATE "C";
   SELECT 'sums', count(*), md5(string_agg(s::text, '|' ORDER BY customer)) FROM shop.sums s;
   SELECT 'open', count(*), md5(string_agg(o::text, '|' ORDER BY id)) FROM shop.open o;
+  SELECT 'large object', md5(lo_get(4711)), (SELECT count(*) FROM pg_largeobject WHERE loid = 4711);
+  SELECT conrelid::regclass, confrelid::regclass FROM pg_constraint WHERE conname = 'visits_place_fkey';
   SELECT nextval('shop.numbers') > 110, shop.gross(10);
   SELECT table_name, column_name, data_type, is_nullable, is_identity, is_generated FROM information_schema.columns
     WHERE table_schema = 'shop' ORDER BY table_name COLLATE "C", ordinal_position;
@@ -91,7 +100,7 @@ await step("psql reads the text into PostgreSQL; the digest is equal", () => {
   equal(psql(DIGEST, ORACLE), digest);
 });
 await step("pg_dump in the custom format, pg_restore into PostgreSQL", () => {
-  psql("DROP SCHEMA shop CASCADE", ORACLE);
+  psql(EMPTY, ORACLE);
   run("pg_dump", ["-Fc", "-f", file("dump.custom")]);
   run("pg_restore", ["--no-owner", "--no-privileges", "--exit-on-error", "-d", "postgres", file("dump.custom")], {
     env: ORACLE,
@@ -100,13 +109,13 @@ await step("pg_dump in the custom format, pg_restore into PostgreSQL", () => {
 });
 await step("pg_dump of PostgreSQL, psql back into Tessera; the digest is equal", () => {
   run("pg_dump", ["-f", file("back.sql"), "--no-owner", "--no-privileges"], { env: ORACLE });
-  psql("DROP SCHEMA shop CASCADE");
+  psql(EMPTY);
   psql(readFileSync(file("back.sql"), "utf8"));
   equal(psql(DIGEST), digest);
 });
 await step("pg_restore of PostgreSQL's custom format into Tessera", () => {
   run("pg_dump", ["-Fc", "-f", file("back.custom")], { env: ORACLE });
-  psql("DROP SCHEMA shop CASCADE");
+  psql(EMPTY);
   const options = [
     "--no-owner",
     "--no-privileges",
@@ -126,7 +135,7 @@ await step("pg_dump --inserts of one table, --schema-only, --data-only", () => {
 });
 await step("pg_dump into a folder, pg_restore -j2", () => {
   run("pg_dump", ["-Fd", "-f", file("folder")]);
-  psql("DROP SCHEMA shop CASCADE", ORACLE);
+  psql(EMPTY, ORACLE);
   run("pg_restore", ["--no-owner", "--no-privileges", "-j2", "-d", "postgres", file("folder")], { env: ORACLE });
   equal(psql(DIGEST, ORACLE), digest);
 });

@@ -69,7 +69,16 @@ function isVisible(id: bigint, type: SqlType, text: string): boolean {
   return id < xmin || (id < xmax && !running.includes(id));
 }
 
+/** Where the log ends is a moment here, too: what was written later is further on. */
+const endOfLog = (): Value => wideValue(BigInt(Date.now()) * 1000n);
+
 export const TRANSACTION_ID_FUNCTIONS: readonly ScalarFunction[] = [
+  ...["pg_current_wal_lsn", "pg_current_wal_insert_lsn", "pg_current_wal_flush_lsn"].map((name) =>
+    contextFn(name, [], PG_LSN, endOfLog, { volatility: "volatile" }),
+  ),
+  fn("pg_wal_lsn_diff", [PG_LSN, PG_LSN], NUMERIC, (a: string, b: string) =>
+    Numeric.of(wideNumber(a) - wideNumber(b), 0),
+  ),
   fn("pg_lsn", [NUMERIC], PG_LSN, placeOf),
   fn("xid", [XID8], XID, lowerHalf),
   fn("xid8cmp", [XID8, XID8], INT4, (a: string, b: string) => Math.sign(compareText(a, b))),

@@ -120,5 +120,7 @@ export function oidOfRelation(
     catalog.searchIndex(schema, name)?.index;
   if (found !== undefined && found !== null) return oidOfId(found.id);
   const table = catalog.tables().find((other) => other.schema === schema && other.primaryKeyName === name);
-  return table === undefined ? null : oidOfId(table.id, 1);
+  if (table !== undefined) return oidOfId(table.id, 1);
+  const type = catalog.type(schema, name);
+  return type?.kind === "composite" && !isRowType(type) ? oidOfId(type.id, 1) : null;
 }

@@ -11,6 +11,7 @@ import {
   type RoleSettingsDef,
 } from "../../../catalog/role.js";
 import { toldSettingName } from "../../../protocol/setting-names.js";
+import { quantityInUnit, SETTING_UNITS } from "../../../protocol/setting-units.js";
 import { registerTableFunction } from "../../../query/expr/functions/table-registry.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { networkFromText } from "../../../values/network.js";
@@ -257,25 +258,19 @@ function createdExtensions({ catalog }: DefinedView): ReadonlySet<string> {
   return new Set([BUILT_IN_EXTENSION, ...catalog.extensions().map(({ name }) => name)]);
 }
 
-const UNITS: Readonly<Record<string, string>> = {
-  idle_in_transaction_session_timeout: "ms",
-  idle_session_timeout: "ms",
-  lock_timeout: "ms",
-  statement_timeout: "ms",
-  transaction_timeout: "ms",
-};
-
 /** Facts about the server, which nobody can set. */
 const INTERNAL =
   /^(?:server_|block_size|data_checksums|integer_datetimes|max_(?:connections|function_args|identifier_length|index_keys))/;
 
 const pgSettings = liveRelation("pg_catalog", "pg_settings", ({ settings }) =>
-  settings.map(([name, setting]) => {
+  settings.map(([name, shown]) => {
+    const unit = Object.hasOwn(SETTING_UNITS, name) ? SETTING_UNITS[name]! : null;
+    const setting = unit === null ? shown : quantityInUnit(name, shown);
     const vartype = /^(?:on|off)$/.test(setting) ? "bool" : /^-?\d+$/.test(setting) ? "integer" : "string";
     return {
       name: toldSettingName(name),
       setting,
-      unit: UNITS[name] ?? null,
+      unit,
       category: "Session",
       short_desc: "",
       context: INTERNAL.test(name) ? "internal" : "user",

@@ -11,6 +11,7 @@ import { catalogVector } from "../../../values/catalog-types.js";
 import { ruleText } from "./definition-texts.js";
 import { shownNames } from "./object-names.js";
 import { attnum, hashedOid, qualified, STATES_OF_RULES } from "./relation-facts.js";
+import { withoutParentheses } from "./sql-parentheses.js";
 import { definedRelation, liveRelation, type SystemView } from "./system-view.js";
 
 type Owner = TableDef | ViewDef;
@@ -150,7 +151,7 @@ function definitionOf({ owner, trigger }: Found, pretty: boolean, view: SystemVi
         ]),
     ...(transitions.length === 0 ? [] : [`REFERENCING ${transitions.join(" ")}`]),
     `FOR EACH ${trigger.level.toUpperCase()}`,
-    ...(when === undefined ? [] : [`WHEN (${when})`]),
+    ...(when === undefined ? [] : [`WHEN (${pretty ? withoutParentheses(when) : when})`]),
     `EXECUTE FUNCTION ${callText(trigger, view)}`,
   ].join(" ");
 }

@@ -1,6 +1,7 @@
 /** Tables, indexes, constraints and types with their OIDs and definitions as text: what system relations list. */
 
 import { graphDefOf } from "../../../catalog/graph.js";
+import { referenceTo } from "../../../catalog/object-reference.js";
 import type { Rights } from "../../../catalog/rights.js";
 import { isTemporarySchema } from "../../../catalog/schema.js";
 import type { SequenceDef } from "../../../catalog/sequence.js";
@@ -331,7 +332,8 @@ function foreignKeysOf(table: TableDef, catalog: SystemView["catalog"]): Constra
       (key.onDelete === "no action" ? "" : ` ON DELETE ${key.onDelete.toUpperCase()}${some}`);
     const deferrable = key.deferrable ? ` DEFERRABLE${key.initiallyDeferred ? " INITIALLY DEFERRED" : ""}` : "";
     const match = key.match === "full" ? " MATCH FULL" : "";
-    const references = `${relationName(target)}(${listOf(target, key.references)})`;
+    const name = `${referenceTo(target.id)}.${quoteIdentifier(target.name)}`;
+    const references = `${name}(${listOf(target, key.references)})`;
     const foreign = `FOREIGN KEY (${listOf(table, key.columns)}) REFERENCES ${references}`;
     return {
       oid: oidOfId(key.id),
@@ -360,9 +362,6 @@ function deferrableText(key: DeferrableKey | undefined): string {
   if (key === undefined) return "";
   return key.initiallyDeferred ? " DEFERRABLE INITIALLY DEFERRED" : " DEFERRABLE";
 }
-
-/** Qualified unless everybody sees it. */
-const relationName = (table: TableDef) => (table.schema === "public" ? quoteIdentifier(table.name) : qualified(table));
 
 /** Whether the text of a condition has the column's name as a word of its own. */
 function mentions(sql: string, name: string): boolean {

@@ -190,7 +190,7 @@ const SIZES: readonly ScalarFunction[] = [
   systemFunction("pg_size_bytes", [TEXT], INT8, (_view, text: string) => sizeOfText(text)),
 ];
 
-const startedMicros = Math.round((Date.now() - process.uptime() * 1000) * 1000);
+export const startedMicros = Math.round((Date.now() - process.uptime() * 1000) * 1000);
 
 const SERVER: readonly ScalarFunction[] = [
   systemFunction("getdatabaseencoding", [], NAME, () => "UTF8"),

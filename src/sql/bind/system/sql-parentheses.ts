@@ -10,26 +10,50 @@ export const inParentheses = (sql: string): string => (isWrapped(sql) ? sql : `(
 
 /** Whether the first parenthesis is closed by the last character. */
 function isWrapped(sql: string): boolean {
-  if (!sql.startsWith("(") || !sql.endsWith(")")) return false;
+  return sql.startsWith("(") && closingAt(sql, 0) === sql.length - 1;
+}
+
+/** Where the parenthesis at the place is closed; -1: nowhere. `seen`: told of each comma that is in no other one. */
+function closingAt(sql: string, from: number, seen: (comma: number) => void = () => undefined): number {
   let depth = 0;
   let quote = "";
-  for (let i = 0; i < sql.length; i++) {
+  for (let i = from; i < sql.length; i++) {
     const character = sql[i]!;
     if (quote !== "") {
       if (character === quote) quote = "";
     } else if (character === "'" || character === '"') quote = character;
     else if (character === "(") depth++;
-    else if (character === ")" && --depth === 0) return i === sql.length - 1;
+    else if (character === ")" && --depth === 0) return i;
+    else if (character === "," && depth === 1) seen(i);
   }
-  return false;
+  return -1;
 }
 
 /** `CHECK ((a > 0))` as `CHECK (a > 0)`, and an index's WHERE and keys alike. */
 export function prettyDefinition(definition: string): string {
   const check = /^CHECK (\(.*?\))((?: NO INHERIT)?(?: NOT VALID)?)$/s.exec(definition);
   if (check !== null) return `CHECK (${withoutParentheses(withoutParentheses(check[1]!))})${check[2]}`;
-  const where = definition.lastIndexOf(" WHERE ");
-  return where < 0 ? definition : definition.slice(0, where + 7) + withoutParentheses(definition.slice(where + 7));
+  const index = withPlainKeys(definition);
+  const where = index.lastIndexOf(" WHERE ");
+  return where < 0 ? index : index.slice(0, where + 7) + withoutParentheses(index.slice(where + 7));
+}
+
+/** The keys `((a || b))` of an index as `(a || b)`. */
+function withPlainKeys(definition: string): string {
+  const method = /^CREATE (?:UNIQUE )?INDEX .*? USING \w+ (?=\()/s.exec(definition);
+  if (method === null) return definition;
+  const open = method[0].length;
+  const ends: number[] = [];
+  const close = closingAt(definition, open, (comma) => ends.push(comma));
+  const keys = [...ends, close].map((end, i) => plainKey(definition.slice((ends[i - 1] ?? open) + 1, end).trim()));
+  return `${definition.slice(0, open + 1)}${keys.join(", ")}${definition.slice(close)}`;
+}
+
+function plainKey(key: string): string {
+  if (!key.startsWith("((")) return key;
+  const close = closingAt(key, 0);
+  const inside = key.slice(1, close);
+  return isWrapped(inside) ? inside + key.slice(close + 1) : key;
 }
 
 /** A call stands in an index as it is; other expressions in parentheses. */

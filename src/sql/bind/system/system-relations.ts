@@ -7,6 +7,7 @@ import { BUILT_IN_TYPES } from "./builtin-types.js";
 import { INFORMATION_SCHEMA } from "./information-schema.js";
 import { INFORMATION_SCHEMA_MORE } from "./information-schema-more.js";
 import { PG_AGGREGATE } from "./pg-aggregate.js";
+import { PG_BACKGROUND } from "./pg-background.js";
 import { PG_CLASS } from "./pg-class.js";
 import { PG_DESCRIPTIONS } from "./pg-descriptions.js";
 import { PG_POLICIES } from "./pg-policies.js";
@@ -27,6 +28,7 @@ const FILLED: readonly SystemRelation[] = [
   ...PG_RELATIONS,
   ...PG_TYPES,
   ...PG_SERVER,
+  ...PG_BACKGROUND,
   ...PG_SESSIONS,
   ...PG_POLICIES,
   ...PG_DESCRIPTIONS,
@@ -49,9 +51,7 @@ const empty = [...systemShapes().values()].filter(({ schema, name }) => !filled.
 
 const ALL = [...FILLED, ...empty.map(({ schema, name }) => definedRelation(schema, name, () => []))];
 
-const RELATIONS: ReadonlyMap<string, TableFunction> = new Map(
-  ALL.map(({ schema, name, rows }) => [`${schema}.${name}`, rows]),
-);
+const RELATIONS = new Map<string, TableFunction>(ALL.map(({ schema, name, rows }) => [`${schema}.${name}`, rows]));
 
 /** A call of it gives the relation's rows; null when there is no such relation. */
 export function findSystemRelation(schema: string, name: string): TableFunction | null {
@@ -64,6 +64,13 @@ const identities = new Map(
     return oid === undefined ? [] : [[rows, { schema, oid }]];
   }),
 );
+
+/** A feature has the rows of a relation of pg_catalog that is empty without it. Once, when the process starts. */
+export function fillSystemRelation(rows: TableFunction): void {
+  const { schema, oid } = systemShapes().get(`pg_catalog.${rows.name}`)!;
+  RELATIONS.set(`${schema}.${rows.name}`, rows);
+  identities.set(rows, { schema, oid });
+}
 
 /** Of the relation whose rows these are; null for a sequence, or what PostgreSQL does not have. */
 export const systemRelationIdentity = (rows: TableFunction): { readonly schema: string; readonly oid: number } | null =>

@@ -4,6 +4,7 @@
  */
 import type { CatalogView } from "../../../catalog/catalog-view.js";
 import type { IndexBuild } from "../../../catalog/index-build.js";
+import { hasLargeObjects, isOfLargeObjects } from "../../../catalog/kept-tables.js";
 import type { Rights } from "../../../catalog/rights.js";
 import { isTemporarySchema } from "../../../catalog/schema.js";
 import type { SequenceDef, SequencePosition } from "../../../catalog/sequence.js";
@@ -196,7 +197,7 @@ class StatementView implements SystemView {
   ) {}
 
   get catalog(): CatalogView {
-    return this.services.catalogView();
+    return shownCatalog(this.services.catalogView());
   }
 
   get rights(): Rights {
@@ -251,6 +252,20 @@ class StatementView implements SystemView {
   statisticsOf = (table: TableDef) => this.services.foundByAnalyze(table);
   positionOf = (sequence: SequenceDef) => this.services.sequencePosition(sequence);
   indexLifeOf = (index: SearchIndexDef) => this.services.searchIndexLife(index);
+}
+
+const shown = new WeakMap<CatalogView, CatalogView>();
+
+/** The definitions without the tables of large objects: dumps and lists have those as pg_largeobject. */
+function shownCatalog(catalog: CatalogView): CatalogView {
+  if (!hasLargeObjects(catalog)) return catalog;
+  let made = shown.get(catalog);
+  if (made === undefined) {
+    const tables = catalog.tables().filter((table) => !isOfLargeObjects(table));
+    made = Object.create(catalog, { tables: { value: () => tables } }) as CatalogView;
+    shown.set(catalog, made);
+  }
+  return made;
 }
 
 export function systemView(context: EvalContext): SystemView {
