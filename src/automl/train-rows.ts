@@ -26,8 +26,8 @@ import { categoryStatistics, targetColumns } from "./features/target-encoding.js
 import { permutationImportance } from "./importance.js";
 import { checkMemory } from "./memory-estimate.js";
 import { metricWarnings } from "./metric-warnings.js";
-import { type Scores, scoresOf } from "./metrics.js";
-import type { FittedModel } from "./model/learner.js";
+import { type Scores, scoreOf, scoresOf } from "./metrics.js";
+import { outputsOf } from "./model/learner.js";
 import { ModelArrays, writeModel } from "./model/model-file.js";
 import { ENCODED_CLASSES_MAX, PreparedRows } from "./model/prepared-rows.js";
 import { modelInputs, type RowModel } from "./model/row-model.js";
@@ -42,11 +42,13 @@ import { type Finished, finalistsOf, meanOf, Search } from "./search/search.js";
 const FEW_ROWS = 50;
 /** With many rows, fewer folds tell as much. */
 const FOLDS = [
-  { rowsMax: 20_000, folds: 5 },
+  { rowsMax: 2000, folds: 5 },
   { rowsMax: 50_000, folds: 3 },
   { rowsMax: Number.POSITIVE_INFINITY, folds: 2 },
 ] as const;
-const IMPORTANCE_ROWS_MAX = 2000;
+/** Cells that are shuffled to tell what features matter, and rows at most and at least. */
+const IMPORTANCE_CELLS = 10_000;
+const IMPORTANCE_ROWS = { max: 2000, min: 200 } as const;
 /** Finalists that may vote. */
 const VOTERS_MAX = 8;
 
@@ -87,12 +89,13 @@ export function trainRows(job: TrainJob, metric: Metric | null, hooks: Hooks): T
   });
   const prepared = new PreparedRows(encoded.columns, encoded.categories, target.values, classes);
   const score = (wanted: Float64Array, predicted: Float64Array) =>
-    scoresOf(target.task, wanted, predicted, classes)[optimised]!;
+    scoreOf(optimised, target.task, wanted, predicted, classes);
   const search = new Search({
     prepared,
     target: target.values,
     classes,
     folds,
+    inOrderOfTime: table.times !== null,
     metric: optimised,
     score,
     algorithms,
@@ -109,11 +112,10 @@ export function trainRows(job: TrainJob, metric: Metric | null, hooks: Hooks): T
   const outcome = vote(finished.slice(0, VOTERS_MAX), target, folds, loss);
   report("fitting");
   const members = outcome.votes.map(({ member, weight }) => {
-    const { trial, parameters, algorithm } = finished[member]!;
+    const { trial, parameters, algorithm, sharpness } = finished[member]!;
     checkStop();
-    const all = indices(target.rows.length);
-    const fitted = search.fit({ algorithm, parameters }, all, null, "full", `final ${trial}`).model;
-    return { weight, fitted, trial, algorithm };
+    const fitted = search.fits.final({ trial, algorithm, parameters });
+    return { weight, fitted, sharpness, trial, algorithm };
   });
   report("explaining");
   const statistics = encoded.categories.map(({ codes, categories }) =>
@@ -163,7 +165,7 @@ export function trainRows(job: TrainJob, metric: Metric | null, hooks: Hooks): T
   };
   const arrays = new ModelArrays();
   const content = saveRowModel(
-    { ...model, members: members.map(({ weight, fitted }) => ({ weight, fitted })) },
+    { ...model, members: members.map(({ weight, fitted, sharpness }) => ({ weight, fitted, sharpness })) },
     arrays,
   );
   return {
@@ -335,21 +337,20 @@ interface ImportanceOf {
 
 /** On the last fold's validated rows, with members fitted on its other rows. */
 function importanceOf({ outcome, finished, search, table, folds, loss, sources, seed, checkStop }: ImportanceOf) {
-  const { train, valid } = folds[folds.length - 1]!;
+  const { valid } = folds[folds.length - 1]!;
   const random = new Random(seed, "importance");
-  const rows = random.shuffle(valid.slice()).slice(0, IMPORTANCE_ROWS_MAX).sort();
-  const members = outcome.votes.map(
-    ({ member, weight }): { fitted: FittedModel; columns: readonly Float32Array[]; weight: number } => {
-      const { trial, algorithm, parameters } = finished[member]!;
-      const { model, columns } = search.fit({ algorithm, parameters }, train, null, "full", `importance ${trial}`);
-      return { fitted: model, columns, weight };
-    },
-  );
+  const rows = random.shuffle(valid.slice()).slice(0, importanceRows(table.plan.planned.length)).sort();
+  const members = outcome.votes.map(({ member, weight }) => {
+    const { trial, algorithm, parameters, sharpness } = finished[member]!;
+    const { model, columns } = search.fits.ofLastFold({ trial, algorithm, parameters });
+    return { fitted: model, columns, weight, sharpness };
+  });
   const features = table.plan.planned.map(({ feature }) => feature.name);
   const worsening = permutationImportance({
     members,
     sources,
     features: features.length,
+    outputs: outputsOf(table.target.classes?.length ?? 0),
     rows,
     target: table.target.values,
     loss,
@@ -359,6 +360,10 @@ function importanceOf({ outcome, finished, search, table, folds, loss, sources, 
   return features
     .map((feature, i) => ({ feature, importance: worsening[i]! }))
     .sort((a, b) => b.importance - a.importance);
+}
+
+function importanceRows(features: number): number {
+  return Math.max(IMPORTANCE_ROWS.min, Math.min(IMPORTANCE_ROWS.max, Math.floor(IMPORTANCE_CELLS / features)));
 }
 
 function cardOfData(job: TrainJob, { target, plan, warnings, times }: Table) {

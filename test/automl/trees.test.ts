@@ -102,7 +102,15 @@ t.test("subtracted histograms give the tree that summed ones give", async (t) =>
   const hessians = new Float64Array(400).fill(1);
   const binned = columns.map(binColumn);
   const grow = (featuresPerNode: number | null) => {
-    const options = { leavesMax: 1e6, depthMax: 6, minChildWeight: 3, lambda: 1, gainMin: 1e-9, featuresPerNode };
+    const options = {
+      leavesMax: 1e6,
+      depthMax: 6,
+      minChildWeight: 3,
+      lambda: 1,
+      gainMin: 1e-9,
+      featuresPerNode,
+      cuts: "best" as const,
+    };
     const grower = new TreeGrower(binned, { kind: "gradient", gradients, hessians }, options, random, 400);
     const tree = grower.grow(indices(400), indices(5), 1);
     return columns[0]!.map((_, row) => tree.values[leafOf(tree, 0, columns, row)]!);
@@ -117,7 +125,7 @@ t.test("contributions and base add up to the prediction", async (t) => {
   const sample = sampleOf(columns, values);
   const models = [
     fitBoosting(sample, { ...plain, rounds: 20, learningRate: 0.2, leaves: 8 }),
-    fitForest(sample, { trees: 10, featureShare: 0.5, minLeafRows: 2, depth: 12, rowsMax: 300 }),
+    fitForest(sample, { trees: 10, featureShare: 0.5, minLeafRows: 2, depth: 12, cuts: "best", rowsMax: 300 }),
   ];
   for (const model of models) {
     const predicted = model.predict(columns, indices(300));
@@ -142,7 +150,7 @@ t.test("several classes: boosting and forests tell three stripes apart, probabil
   const sample = sampleOf(columns, Array.from(columns[0]!, Math.floor), 3);
   for (const model of [
     fitBoosting(sample, { ...plain, rounds: 30, learningRate: 0.3, leaves: 4 }),
-    fitForest(sample, { trees: 20, featureShare: 1, minLeafRows: 1, depth: 12, rowsMax: 300 }),
+    fitForest(sample, { trees: 20, featureShare: 1, minLeafRows: 1, depth: 12, cuts: "best", rowsMax: 300 }),
   ]) {
     const predicted = model.predict(columns, indices(300));
     let wrong = 0;

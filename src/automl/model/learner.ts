@@ -60,6 +60,6 @@ export interface ColumnContributions {
 }
 
 export interface SavedModel {
-  readonly kind: "boosting" | "forest" | "linear" | "network";
+  readonly kind: "boosting" | "forest" | "linear" | "network" | "committee";
   readonly [key: string]: unknown;
 }

@@ -12,7 +12,15 @@ import { type CategoryStatistics, encodeRows } from "../features/target-encoding
 import { highestOf } from "../metrics.js";
 import { indices } from "../random.js";
 import { mix } from "../search/ensemble.js";
+import { sharpened } from "../search/sharpen.js";
 import type { FittedModel } from "./learner.js";
+
+export interface Member {
+  readonly weight: number;
+  readonly fitted: FittedModel;
+  /** Of its probabilities (search/sharpen.ts); models of earlier versions have none and vote as they are. */
+  readonly sharpness?: number;
+}
 
 export interface RowModel {
   readonly task: SupervisedTask;
@@ -22,7 +30,7 @@ export interface RowModel {
   readonly planned: readonly PlannedFeature[];
   /** Of each feature with a target encoding, in the order of the plan. */
   readonly statistics: readonly CategoryStatistics[];
-  readonly members: readonly { readonly weight: number; readonly fitted: FittedModel }[];
+  readonly members: readonly Member[];
   readonly calibration: Calibration;
   /** Of each prepared column: its median, which it takes when a feature is left out to explain. */
   readonly usual: Float32Array;
@@ -54,13 +62,23 @@ export function modelInputs(
 /** Rows × outputs, calibrated; `columns` in the order of the plan. */
 export function probabilitiesOf(model: RowModel, inputs: ModelInputs, rows: number): Float64Array {
   const all = indices(rows);
-  const predictions = model.members.map(({ fitted }) => fitted.predict(inputs.columns, all));
+  const predictions = model.members.map((member) => predictedBy(member, inputs.columns, all, outputsOfModel(model)));
   const mixed = mix(
     predictions,
     model.members.map(({ weight }) => weight),
   );
   const calibrated = applyCalibration(model.calibration, mixed, outputsOfModel(model));
   return model.classes === null ? calibrated : withinBounds(calibrated);
+}
+
+/** What a member says when it votes: rows × outputs. */
+export function predictedBy(
+  { fitted, sharpness = 1 }: Member,
+  columns: readonly Float32Array[],
+  rows: Int32Array,
+  outputs: number,
+): Float64Array {
+  return sharpened(fitted.predict(columns, rows), outputs, sharpness);
 }
 
 /** Sums of weighted shares may be a rounding error below 0 or above 1. */
@@ -135,7 +153,8 @@ function explainRows(
   rows: number,
 ): { explanations: Explanation[]; method: "tree_path" | "linear" | "ablation" } {
   const alone = model.members.length === 1 ? model.members[0]!.fitted : null;
-  const method = alone?.save({ add: () => 0 }).kind;
+  const saved = alone?.save({ add: () => 0 });
+  const method = saved?.kind === "committee" ? saved.of : saved?.kind;
   if (alone === null || method === "network")
     return { explanations: ablate(model, inputs, predicted, rows), method: "ablation" };
   const explanations = Array.from({ length: rows }, (_, row) => {

@@ -2,7 +2,7 @@
 import type { PlannedFeature } from "../features/plan.js";
 import type { ArraySink, SavedModel, StoredArray } from "./learner.js";
 import { loadFitted } from "./load-fitted.js";
-import type { RowModel } from "./row-model.js";
+import type { Member, RowModel } from "./row-model.js";
 import { loadTreatment, saveTreatment } from "./save-treatment.js";
 
 export function saveRowModel(model: RowModel, sink: ArraySink): object {
@@ -12,7 +12,7 @@ export function saveRowModel(model: RowModel, sink: ArraySink): object {
     ...plain,
     planned: planned.map(({ treatment, ...rest }) => ({ ...rest, treatment: saveTreatment(treatment, sink) })),
     statistics: statistics.map(({ means, prior }) => [sink.add(means), sink.add(prior)]),
-    members: members.map(({ weight, fitted }) => ({ weight, fitted: fitted.save(sink) })),
+    members: members.map(({ fitted, ...rest }) => ({ ...rest, fitted: fitted.save(sink) })),
     usual: sink.add(usual),
   };
 }
@@ -20,7 +20,7 @@ export function saveRowModel(model: RowModel, sink: ArraySink): object {
 type SavedRowModel = Omit<RowModel, "planned" | "statistics" | "members" | "usual"> & {
   readonly planned: readonly (Omit<PlannedFeature, "treatment"> & { readonly treatment: { readonly kind: string } })[];
   readonly statistics: readonly (readonly [number, number])[];
-  readonly members: readonly { readonly weight: number; readonly fitted: SavedModel }[];
+  readonly members: readonly (Omit<Member, "fitted"> & { readonly fitted: SavedModel })[];
   readonly usual: number;
 };
 
@@ -31,7 +31,7 @@ export function loadRowModel(content: Record<string, unknown>, arrays: readonly 
     ...plain,
     planned: planned.map(({ treatment, ...rest }) => ({ ...rest, treatment: loadTreatment(treatment, arrays) })),
     statistics: statistics.map(([means, prior]) => ({ means: floats(means), prior: floats(prior) })),
-    members: members.map(({ weight, fitted }) => ({ weight, fitted: loadFitted(fitted, arrays) })),
+    members: members.map(({ fitted, ...rest }) => ({ ...rest, fitted: loadFitted(fitted, arrays) })),
     usual: floats(usual),
   };
 }

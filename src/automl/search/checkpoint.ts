@@ -39,11 +39,13 @@ function digestOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
+/** Counts up when the same job is searched in another way: what an earlier version has finished is not used. */
+const REVISION = 2;
+
 /** Of all that decides the result: the settings and every cell. */
 export function digestOfJob({ columns, ...settings }: TrainJob): string {
-  const hash = createHash("sha256").update(
-    JSON.stringify(Object.entries(settings).sort(([a], [b]) => (a < b ? -1 : 1))),
-  );
+  const sorted = Object.entries(settings).sort(([a], [b]) => (a < b ? -1 : 1));
+  const hash = createHash("sha256").update(JSON.stringify([REVISION, sorted]));
   for (const column of columns) {
     hash.update(JSON.stringify([column.name, column.kind]));
     if (Array.isArray(column.values)) for (const text of column.values) hash.update(JSON.stringify(text));

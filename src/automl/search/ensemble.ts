@@ -1,6 +1,6 @@
 /**
- * Chooses which models vote together: greedy selection with replacement (Caruana et al. 2004) on out-of-fold
- * predictions. No state.
+ * Chooses which models vote together: those near the best, then greedy selection with replacement (Caruana et al. 2004)
+ * on out-of-fold predictions. No state.
  */
 
 export interface Vote {
@@ -14,12 +14,13 @@ const PICKS_MAX = 15;
 const MEMBERS_MAX = 4;
 /** Rows on which the votes are tried. */
 const ROWS_MAX = 20_000;
+/** Whose loss is larger than the least by this share at most: they all have a vote at first, for they err elsewhere. */
+const NEAR = 0.1;
 /** A vote more must better the score by this share of it. */
 const WORTHWHILE = 0.0005;
 
 /**
  * `candidates`: predictions, rows × outputs, the best first. `score`: of target and predictions; lower is better here.
- * Returns the votes, the first candidate's alone when nothing joins it to gain.
  */
 export function selectEnsemble(
   candidates: readonly Float64Array[],
@@ -36,9 +37,16 @@ export function selectEnsemble(
       (_, i) => predicted[Math.floor(i / outputs) * step * outputs + (i % outputs)]!,
     ),
   );
-  const picks = [0];
-  const sum = thinned[0]!.slice();
-  let best = score(wanted, sum);
+  const picks = nearLeader(thinned.map((predicted) => score(wanted, predicted)));
+  const sum = new Float64Array(thinned[0]!.length);
+  const join = (member: number) => {
+    for (let i = 0; i < sum.length; i++) sum[i]! += thinned[member]![i]!;
+  };
+  for (const member of picks) join(member);
+  let best = score(
+    wanted,
+    sum.map((part) => part / picks.length),
+  );
   while (picks.length < PICKS_MAX) {
     const members = new Set(picks);
     let chosen = -1;
@@ -55,13 +63,19 @@ export function selectEnsemble(
     }
     if (chosen < 0) break;
     picks.push(chosen);
-    for (let i = 0; i < sum.length; i++) sum[i]! += thinned[chosen]![i]!;
+    join(chosen);
     best = chosenScore;
   }
   return [...new Set(picks)].map((member) => ({
     member,
     weight: picks.filter((pick) => pick === member).length / picks.length,
   }));
+}
+
+/** By their losses. */
+function nearLeader(losses: readonly number[]): number[] {
+  const lead = Math.min(...losses);
+  return [...losses.keys()].filter((member) => losses[member]! <= lead + NEAR * Math.abs(lead)).slice(0, MEMBERS_MAX);
 }
 
 /** The weighted mean of predictions. */

@@ -1,31 +1,24 @@
 /**
- * Looks for good configurations: all are seen on a part of one fold, the better third is validated fold by fold
- * (successive halving, Jamieson and Talwalkar 2016, in two steps), and one that falls far behind the best on the folds
- * so far is given up (racing, Maron and Moore 1994). Random search over the ranges in learners.ts (Bergstra and Bengio
- * 2012), each algorithm's defaults first. Called by train-rows.ts; owns the state of one search.
+ * Looks for good configurations: all are seen on one fold, the promising ones are validated fold by fold (successive
+ * halving, Jamieson and Talwalkar 2016, in two steps), and one that falls far behind the best on the folds so far is
+ * given up (racing, Maron and Moore 1994). Called by train-rows.ts; owns the state of one search.
  */
 import { type Algorithm, higherIsBetter, type Metric, type TrialRecord } from "../contract.js";
-import type { FittedModel, Parameters } from "../model/learner.js";
-import { defaultParameters, fitLearner, parametersByChance } from "../model/learners.js";
-import type { PreparedRows } from "../model/prepared-rows.js";
+import { outputsOf, type Parameters } from "../model/learner.js";
 import { Random } from "../random.js";
+import { type Candidate, candidatesOf } from "./candidates.js";
 import { type Piece, readPiece, writePiece } from "./checkpoint.js";
-import type { Fold } from "./folds.js";
+import { type FitSetting, type Fitted, FoldFits } from "./fold-fits.js";
 import type { Hooks } from "./hooks.js";
+import { sharpened, sharpnessOf } from "./sharpen.js";
 
-export interface SearchSetting {
-  readonly prepared: PreparedRows;
-  readonly target: Float64Array;
-  readonly classes: number;
-  readonly folds: readonly Fold[];
+export interface SearchSetting extends FitSetting {
   readonly metric: Metric;
   readonly score: (target: Float64Array, predicted: Float64Array) => number;
   readonly algorithms: readonly Algorithm[];
   readonly maxTrials: number;
   readonly timeBudgetMs: number;
-  readonly seed: number;
   readonly hooks: Hooks;
-  readonly checkStop: () => void;
   /** digestOfJob. */
   readonly job: string;
 }
@@ -37,7 +30,9 @@ export interface Finished {
   readonly parameters: Parameters;
   readonly score: number;
   readonly foldScores: readonly number[];
-  /** Out of fold, in the order of the folds' validated rows. */
+  /** Of its probabilities (sharpen.ts); 1 where values are predicted. */
+  readonly sharpness: number;
+  /** Out of fold, made so sharp, in the order of the folds' validated rows. */
   readonly predicted: Float64Array;
 }
 
@@ -48,30 +43,17 @@ export interface SearchResult {
   readonly cutByTime: boolean;
 }
 
-interface Candidate {
-  readonly trial: number;
-  readonly algorithm: Algorithm;
-  readonly parameters: Parameters;
-}
-
-/** On the other folds, with what is validated. */
-interface Fitted {
-  readonly model: FittedModel;
-  readonly columns: readonly Float32Array[];
-  readonly valid: Int32Array;
-}
-
-/** Rows of the first look. */
-const SCREEN_TRAIN_MAX = 8000;
-const SCREEN_VALID_MAX = 4000;
-/** Boosting has the most to gain from its parameters, linear models the least. */
-const TURNS: readonly Algorithm[] = ["xgboost", "neural_network", "xgboost", "random_forest", "xgboost", "linear"];
+/** Rows of the first look. Where a fold has no more, the look is the first fold's validation. */
+const SCREEN_TRAIN_MAX = 2000;
+const SCREEN_VALID_MAX = 2000;
 /** So few configurations are all validated fully. */
 const UNSCREENED_MAX = 3;
 /** Bytes of predictions that a checkpoint holds at most. */
 const PIECE_BYTES_MAX = 16 * 1024 * 1024;
 /** Share of the time that the first looks may take. */
 const SCREEN_SHARE = 0.4;
+/** Of a loss of classes: so much may be chance on one row of those it is the mean of. */
+const CHANCE = 3;
 /**
  * Whose loss is larger than the best's on the same folds by these factors is given up. The best of another algorithm
  * may vote beside it, since they err on different rows, so there the factor is larger.
@@ -82,7 +64,12 @@ const BEHIND = {
 } as const;
 
 export function finalistsOf(trials: number, algorithms: number): number {
-  return trials <= UNSCREENED_MAX ? trials : Math.min(trials, Math.ceil(trials / 3) + algorithms - 1);
+  return trials <= UNSCREENED_MAX ? trials : Math.min(trials, bestOf(trials) + algorithms - 1);
+}
+
+/** Candidates that are validated whatever their algorithm. */
+function bestOf(trials: number): number {
+  return Math.ceil(trials / 9);
 }
 
 export class Search {
@@ -92,10 +79,20 @@ export class Search {
   private done = 0;
   private cutByTime = false;
   private best: number | null = null;
+  readonly fits: FoldFits;
+  /** By trial: the first fold's fit, where the first look was of all its rows. */
+  private readonly looks = new Map<number, Fitted>();
   /** By algorithm: the best configuration that has been validated on all folds. */
   private readonly leaders = new Map<Algorithm, { readonly score: number; readonly foldScores: readonly number[] }>();
 
+  private readonly outputs: number;
+  /** The folds' validated rows, one fold's after the other's. */
+  private readonly validated: Int32Array;
+
   constructor(private readonly setting: SearchSetting) {
+    this.fits = new FoldFits(setting);
+    this.outputs = outputsOf(setting.classes);
+    this.validated = Int32Array.from(setting.folds.flatMap(({ valid }) => [...valid]));
     this.now = setting.hooks.now ?? Date.now;
     this.started = this.now();
     for (const bytes of setting.hooks.checkpoints ?? []) {
@@ -105,7 +102,9 @@ export class Search {
   }
 
   run(): SearchResult {
-    const candidates = this.candidates();
+    const { algorithms, maxTrials, target, classes, seed } = this.setting;
+    const random = new Random(seed, "candidates");
+    const candidates = candidatesOf(algorithms, maxTrials, target.length, classes, random);
     const records = new Map<number, TrialRecord>();
     const finalists = this.screen(candidates, records);
     const finished: Finished[] = [];
@@ -123,21 +122,7 @@ export class Search {
     return { finished, records: inOrder, cutByTime: this.cutByTime };
   }
 
-  private candidates(): Candidate[] {
-    const { algorithms, maxTrials, seed, target } = this.setting;
-    const random = new Random(seed, "candidates");
-    const turns = TURNS.filter((algorithm) => algorithms.includes(algorithm));
-    return Array.from({ length: maxTrials }, (_, trial) => {
-      const byDefault = algorithms[trial];
-      if (byDefault !== undefined) {
-        return { trial, algorithm: byDefault, parameters: defaultParameters(byDefault, target.length) };
-      }
-      const algorithm = turns[(trial - algorithms.length) % turns.length]!;
-      return { trial, algorithm, parameters: parametersByChance(algorithm, random) };
-    });
-  }
-
-  /** The candidates to validate fully, the most promising first: the better third, and the best of each algorithm. */
+  /** The candidates to validate fully, the most promising first: the best ninth, and the best of each algorithm. */
   private screen(candidates: readonly Candidate[], records: Map<number, TrialRecord>): Candidate[] {
     if (candidates.length <= UNSCREENED_MAX) return [...candidates];
     const seen: { candidate: Candidate; score: number }[] = [];
@@ -154,29 +139,50 @@ export class Search {
       this.report("screening", candidates.length + finalistsOf(candidates.length, this.setting.algorithms.length));
     }
     seen.sort((a, b) => this.compare(a.score, b.score) || a.candidate.trial - b.candidate.trial);
-    const third = Math.ceil(candidates.length / 3);
-    const chosen = seen.filter(
-      ({ candidate: { algorithm } }, place) =>
-        place < third || seen.findIndex(({ candidate }) => candidate.algorithm === algorithm) === place,
-    );
+    const chosen = this.promising(seen, bestOf(candidates.length));
     // The first looks' best score is of fewer rows; it is not to be compared with what follows.
     this.best = null;
     return chosen.map(({ candidate }) => candidate);
   }
 
+  /** Of candidates in the order of their scores. */
+  private promising(
+    seen: readonly { candidate: Candidate; score: number }[],
+    most: number,
+  ): { candidate: Candidate }[] {
+    const best = new Map<Algorithm, number>();
+    const chance = this.chanceOn(Math.min(SCREEN_VALID_MAX, this.setting.folds[0]!.valid.length));
+    return seen.filter(({ candidate: { algorithm }, score }, place) => {
+      const own = best.get(algorithm);
+      if (own === undefined) best.set(algorithm, score);
+      const isFirst = own === undefined;
+      if (!isFirst && place >= most) return false;
+      if (!isFirst && this.lossOf(score) > this.lossOf(own) * BEHIND.own.oneFold + chance) return false;
+      return this.lossOf(score) <= this.lossOf(seen[0]!.score) * BEHIND.other.oneFold + chance;
+    });
+  }
+
   private firstLook(candidate: Candidate): Omit<Piece, "stage" | "trial" | "durationMs"> {
+    const fold = this.setting.folds[0]!;
+    const isWhole = fold.train.length <= SCREEN_TRAIN_MAX;
+    const fitted = isWhole ? this.fits.fitFold(candidate, 0, null) : this.lookAtSome(candidate);
+    if (isWhole) this.looks.set(candidate.trial, fitted);
+    const { predicted } = this.sharpen(this.predict(fitted, null), fitted.valid);
+    return { scores: [this.scoreOf(predicted, fitted.valid)], rounds: null, predicted: new Float32Array(0) };
+  }
+
+  private lookAtSome(candidate: Candidate): Fitted {
     const fold = this.setting.folds[0]!;
     const random = new Random(this.setting.seed, "first look");
     const train = random.shuffle(fold.train.slice()).slice(0, SCREEN_TRAIN_MAX).sort();
     const valid = random.shuffle(fold.valid.slice()).slice(0, SCREEN_VALID_MAX).sort();
-    const fitted = this.fit(candidate, train, valid, "screen", `screen ${candidate.trial}`);
-    const predicted = this.predict({ ...fitted, valid }, null);
-    return { scores: [this.scoreOf(predicted, valid)], rounds: null, predicted: new Float32Array(0) };
+    return { ...this.fits.fit(candidate, train, valid, "screen", `screen ${candidate.trial}`), valid };
   }
 
   /** Null when the candidate was given up. */
   private validate(candidate: Candidate, records: Map<number, TrialRecord>): Finished | null {
     const piece = this.once("full", candidate, () => this.acrossFolds(candidate));
+    this.looks.delete(candidate.trial);
     const { scores: foldScores, rounds, durationMs } = piece;
     const score = meanOf(foldScores);
     const parameters = rounds === null ? candidate.parameters : { ...candidate.parameters, rounds };
@@ -189,17 +195,28 @@ export class Search {
     const leader = this.leaders.get(algorithm);
     if (leader === undefined || this.compare(score, leader.score) < 0)
       this.leaders.set(algorithm, { score, foldScores });
-    return { trial, algorithm, parameters, score, foldScores, predicted: Float64Array.from(piece.predicted) };
+    const sharp = this.sharpen(Float64Array.from(piece.predicted), this.validated);
+    return { trial, algorithm, parameters, score, foldScores, ...sharp };
   }
 
   /** `scores`: of the first folds. */
   private isFarBehind(algorithm: Algorithm, scores: readonly number[]): boolean {
-    const loss = higherIsBetter(this.setting.metric) ? (score: number) => 1 - score : (score: number) => score;
-    const own = loss(meanOf(scores));
+    const own = this.lossOf(meanOf(scores));
+    const chance = this.chanceOn(this.setting.folds[0]!.valid.length * scores.length);
     return [...this.leaders].some(([of, { foldScores }]) => {
       const { oneFold, folds } = of === algorithm ? BEHIND.own : BEHIND.other;
-      return own > loss(meanOf(foldScores.slice(0, scores.length))) * (scores.length === 1 ? oneFold : folds);
+      const leading = this.lossOf(meanOf(foldScores.slice(0, scores.length)));
+      return own > leading * (scores.length === 1 ? oneFold : folds) + chance;
     });
+  }
+
+  private chanceOn(rows: number): number {
+    return this.setting.classes > 0 ? CHANCE / rows : 0;
+  }
+
+  /** Of scores that are at most 1 where higher ones are better. */
+  private lossOf(score: number): number {
+    return higherIsBetter(this.setting.metric) ? 1 - score : score;
   }
 
   /** A boosting's rounds are chosen once, by the mean loss over the folds after each round. */
@@ -209,29 +226,36 @@ export class Search {
     const seen: number[] = [];
     /** By fold, while it is not the last one. */
     const early: Float64Array[] = [];
-    for (const [fold, { train, valid }] of folds.entries()) {
-      const fitted = this.fit(candidate, train, valid, "full", `full ${candidate.trial} ${fold}`);
-      fits.push({ ...fitted, valid });
+    for (const [fold, { valid }] of folds.entries()) {
+      const known = fold === 0 ? this.looks.get(candidate.trial) : undefined;
+      fits.push(known ?? this.fits.fitFold(candidate, fold, roundsMaxAfter(fits[0])));
       if (this.leaders.size === 0 || fits.length === folds.length) continue;
       // Of a boosting after the rounds that are best for this fold: it will not do better.
       const predicted = this.predict(fits.at(-1)!, null);
       early.push(predicted);
-      seen.push(this.scoreOf(predicted, valid));
+      seen.push(this.scoreOf(this.sharpen(predicted, valid).predicted, valid));
       if (this.isFarBehind(candidate.algorithm, seen))
         return { scores: seen, rounds: null, predicted: new Float32Array(0) };
     }
+    this.fits.keep(candidate, fits);
     const curves = fits.flatMap(({ model }) => (model.watched === undefined ? [] : [model.watched]));
     const rounds = curves.length > 0 ? lowestOf(meanCurve(curves)) + 1 : null;
     // Of a boosting the rounds are others now.
     const known = rounds === null ? early : [];
     const parts = fits.map((fitted, fold) => Float32Array.from(known[fold] ?? this.predict(fitted, rounds)));
-    const scores = parts.map((part, fold) => this.scoreOf(Float64Array.from(part), folds[fold]!.valid));
     const predicted = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
     let at = 0;
     for (const part of parts) {
       predicted.set(part, at);
       at += part.length;
     }
+    const sharp = this.sharpen(Float64Array.from(predicted), this.validated).predicted;
+    const { outputs } = this;
+    at = 0;
+    const scores = folds.map(({ valid }) => {
+      at += valid.length * outputs;
+      return this.scoreOf(sharp.subarray(at - valid.length * outputs, at), valid);
+    });
     return { scores, rounds, predicted };
   }
 
@@ -242,26 +266,21 @@ export class Search {
     return model.firstRounds!(rounds ?? lowestOf(watched) + 1).predict(columns, valid);
   }
 
+  /** By the sharpness that is best for these rows. */
+  private sharpen(predicted: Float64Array, rows: Int32Array): { sharpness: number; predicted: Float64Array } {
+    const { classes, target } = this.setting;
+    if (classes === 0) return { sharpness: 1, predicted };
+    const wanted = Float64Array.from(rows, (row) => target[row]!);
+    const sharpness = sharpnessOf(predicted, wanted, this.outputs);
+    return { sharpness, predicted: sharpened(predicted, this.outputs, sharpness) };
+  }
+
   private scoreOf(predicted: Float64Array, rows: Int32Array): number {
     const { target, score } = this.setting;
     return score(
       Float64Array.from(rows, (row) => target[row]!),
       predicted,
     );
-  }
-
-  fit(
-    { algorithm, parameters }: Pick<Candidate, "algorithm" | "parameters">,
-    train: Int32Array,
-    watch: Int32Array | null,
-    effort: "screen" | "full",
-    stream: string,
-  ): { model: FittedModel; columns: readonly Float32Array[] } {
-    const { prepared, target, classes, seed, checkStop } = this.setting;
-    const random = new Random(seed, stream);
-    const inputs = prepared.inputsFor(train, random);
-    const sample = { inputs, train, target, classes, watch, random, checkStop };
-    return { model: fitLearner(algorithm, sample, parameters, effort), columns: inputs.columns };
   }
 
   /** What a checkpoint has is not computed again; what is computed becomes one. */
@@ -300,6 +319,12 @@ export class Search {
     const etaMs = phase === "screening" ? null : Math.round((passed / this.done) * left);
     this.setting.hooks.progress?.({ phase, trial: this.done, trials, bestScore: this.best, etaMs });
   }
+}
+
+/** Of the other folds' boostings: some more than were best in the first one. */
+function roundsMaxAfter(first: Fitted | undefined): number | null {
+  const watched = first?.model.watched ?? [];
+  return watched.length === 0 ? null : Math.ceil(1.3 * (lowestOf(watched) + 1)) + 10;
 }
 
 function lowestOf(values: readonly number[]): number {

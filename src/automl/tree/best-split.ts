@@ -4,6 +4,14 @@
  */
 import type { BinnedColumn } from "./bins.js";
 
+/**
+ * What a node sums up. `gradient`: per row the loss's first and second derivative. `classes`: per row a class, whose
+ * shares are the leaf's values; the gain is then the one of Gini's impurity.
+ */
+export type Statistics =
+  | { readonly kind: "gradient"; readonly gradients: Float64Array; readonly hessians: Float64Array }
+  | { readonly kind: "classes"; readonly labels: Uint8Array; readonly classes: number };
+
 export interface Split {
   readonly feature: number;
   /** Rows up to and including this bin go left. */
@@ -30,6 +38,9 @@ interface Rules {
 }
 
 interface Found {
+  /** Of a node with one output: the sums of the left child. */
+  leftSum: number;
+  leftWeight: number;
   feature: number;
   bin: number;
   missingLeft: boolean;
@@ -38,13 +49,23 @@ interface Found {
 
 /** Null when no split gains more than `gainMin`. Of equal gains the first feature and bin wins. */
 export function bestSplit(node: NodeHistogram, features: Int32Array, rules: Rules): Split | null {
-  const found: Found = { feature: -1, bin: -1, missingLeft: false, gain: rules.gainMin };
-  for (const feature of features) {
-    if (node.stride === 2) scanOne(node, feature, rules, found);
-    else scanMany(node, feature, rules, found);
+  const found: Found = {
+    ...{ feature: -1, bin: -1, missingLeft: false, gain: rules.gainMin },
+    ...{ leftSum: 0, leftWeight: 0 },
+  };
+  const isOne = node.stride === 2;
+  for (let i = 0; i < features.length; i++) {
+    if (isOne) scanOne(node, features[i]!, rules, found);
+    else scanMany(node, features[i]!, rules, found);
   }
-  if (found.feature < 0) return null;
-  return { ...found, left: sumsOfLeft(node, found.feature, found.bin, found.missingLeft) };
+  const { feature, bin, missingLeft, gain } = found;
+  if (feature < 0) return null;
+  const left = isOne ? new Float64Array(2) : sumsOfLeft(node, feature, bin, missingLeft);
+  if (isOne) {
+    left[0] = found.leftSum;
+    left[1] = found.leftWeight;
+  }
+  return { feature, bin, missingLeft, gain, left };
 }
 
 /** With one output; half of the time of a training is spent here and in summing up. */
@@ -79,6 +100,8 @@ function scanOne(node: NodeHistogram, feature: number, rules: Rules, found: Foun
         best = score;
         // Without missing values here, those met later go with the greater side.
         note(found, feature, bin, !hasMissing && leftWeight >= rightWeight, 0.5 * (score - parent));
+        found.leftSum = leftSum;
+        found.leftWeight = leftWeight;
       }
     }
     if (!hasMissing || bin === valueBins - 1) continue;
@@ -92,6 +115,8 @@ function scanOne(node: NodeHistogram, feature: number, rules: Rules, found: Foun
     if (score > best) {
       best = score;
       note(found, feature, bin, true, 0.5 * (score - parent));
+      found.leftSum = leftSumToo;
+      found.leftWeight = leftWeightToo;
     }
   }
 }

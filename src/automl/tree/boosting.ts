@@ -23,6 +23,9 @@ export interface BoostingParameters {
   readonly columnShare: number;
 }
 
+/** A round counts as a gain when the loss is at most this share of the last gain's. */
+const WORTHWHILE = 0.998;
+
 export function fitBoosting(sample: Sample, parameters: BoostingParameters): FittedModel {
   const { target, classes, train, watch, random } = sample;
   const outputs = outputsOf(classes);
@@ -39,19 +42,21 @@ export function fitBoosting(sample: Sample, parameters: BoostingParameters): Fit
     lambda: parameters.lambda,
     gainMin: 1e-12,
     featuresPerNode: null,
+    cuts: "best",
   };
   const grower = new TreeGrower(binned, { kind: "gradient", gradients, hessians }, options, random, train.length);
   const trees: Tree[] = [];
   const watched: number[] = [];
   let best = Number.POSITIVE_INFINITY;
   let bestRound = 0;
+  const shares = outputs > 1 ? scores.map(({ length }) => new Float64Array(length)) : null;
   const sampler = new Sampler(train, binned.length, parameters, random);
   for (let round = 0; round < parameters.rounds; round++) {
     const { grown, others, features } = sampler.next();
-    const probabilities = outputs > 1 ? softmaxOf(scores, grown) : null;
+    if (shares !== null) softmaxOf(scores, grown, shares);
     for (let k = 0; k < outputs; k++) {
       sample.checkStop();
-      derive(gradients, hessians, { scores: scores[k]!, probabilities, k, target, classes, rows: grown });
+      derive(gradients, hessians, { scores: scores[k]!, probabilities: shares, k, target, classes, rows: grown });
       const tree = grower.grow(grown, features, parameters.learningRate);
       addTree(tree, scores[k]!, grown);
       walkTree(tree, scores[k]!, sample.inputs.columns, others);
@@ -61,7 +66,7 @@ export function fitBoosting(sample: Sample, parameters: BoostingParameters): Fit
     if (watch === null) continue;
     const loss = lossOf(scores, watch, target, classes);
     watched.push(loss);
-    if (loss < best - 1e-9) {
+    if (loss < best * WORTHWHILE) {
       best = loss;
       bestRound = round;
     } else if (round - bestRound >= parameters.patience) break;
@@ -139,29 +144,42 @@ export function sigmoid(score: number): number {
   return 1 / (1 + Math.exp(-score));
 }
 
-function softmaxOf(scores: readonly Float64Array[], rows: Int32Array): Float64Array[] {
-  const probabilities = scores.map(({ length }) => new Float64Array(length));
-  for (const row of rows) {
-    let highest = Number.NEGATIVE_INFINITY;
-    for (const each of scores) highest = Math.max(highest, each[row]!);
+/** Into `shares`, at the rows. */
+function softmaxOf(scores: readonly Float64Array[], rows: Int32Array, shares: readonly Float64Array[]): void {
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i]!;
+    const highest = highestAt(scores, row);
     let sum = 0;
-    for (let k = 0; k < scores.length; k++) sum += probabilities[k]![row] = Math.exp(scores[k]![row]! - highest);
-    for (const each of probabilities) each[row]! /= sum;
+    for (let k = 0; k < scores.length; k++) sum += shares[k]![row] = Math.exp(scores[k]![row]! - highest);
+    for (let k = 0; k < scores.length; k++) shares[k]![row]! /= sum;
   }
-  return probabilities;
+}
+
+function highestAt(scores: readonly Float64Array[], row: number): number {
+  let highest = Number.NEGATIVE_INFINITY;
+  for (let k = 0; k < scores.length; k++) if (scores[k]![row]! > highest) highest = scores[k]![row]!;
+  return highest;
 }
 
 /** Squared error, or log-loss, as a mean over rows. */
 function lossOf(scores: readonly Float64Array[], rows: Int32Array, target: Float64Array, classes: number): number {
   let sum = 0;
-  const probabilities = scores.length > 1 ? softmaxOf(scores, rows) : null;
-  for (const row of rows) {
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i]!;
     const score = scores[0]![row]!;
     if (classes === 0) sum += (score - target[row]!) ** 2;
-    else if (probabilities !== null) sum -= Math.log(Math.max(probabilities[target[row]!]![row]!, 1e-15));
+    else if (classes > 2) sum += lossOfClass(scores, row, target[row]!);
     else sum += Math.log1p(Math.exp(-Math.abs(score))) + Math.max(score, 0) - score * target[row]!;
   }
   return sum / rows.length;
+}
+
+/** No probability is less than 10⁻¹⁵ here. */
+function lossOfClass(scores: readonly Float64Array[], row: number, is: number): number {
+  const highest = highestAt(scores, row);
+  let sum = 0;
+  for (let k = 0; k < scores.length; k++) sum += Math.exp(scores[k]![row]! - highest);
+  return Math.min(Math.log(sum) - (scores[is]![row]! - highest), 15 * Math.LN10);
 }
 
 function addTree(tree: Tree, scores: Float64Array, rows: Int32Array): void {
@@ -172,7 +190,7 @@ function addTree(tree: Tree, scores: Float64Array, rows: Int32Array): void {
 }
 
 function walkTree(tree: Tree, scores: Float64Array, columns: readonly Float32Array[], rows: Int32Array): void {
-  for (const row of rows) scores[row]! += tree.values[leafOf(tree, 0, columns, row)]!;
+  for (let i = 0; i < rows.length; i++) scores[rows[i]!]! += tree.values[leafOf(tree, 0, columns, rows[i]!)]!;
 }
 
 class Boosting implements FittedModel {

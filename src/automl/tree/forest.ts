@@ -1,11 +1,13 @@
 /**
  * Random forests (Breiman 2001): trees grown deep on rows drawn with replacement, with few features by chance at each
- * node; they vote by averaging class shares or means. Called by model/learners.ts; no state.
+ * node; they vote by averaging class shares or means. With random cuts (Geurts et al. 2006) each tree has all rows.
+ * Called by model/learners.ts; no state.
  */
 import type { ArraySink, ColumnContributions, FittedModel, Sample, SavedModel, StoredArray } from "../model/learner.js";
 import { outputsOf } from "../model/learner.js";
-import { type Statistics, TreeGrower } from "./grow-tree.js";
-import { joinTrees, leafOf, type Tree, type TreeArrays } from "./tree.js";
+import type { Statistics } from "./best-split.js";
+import { TreeGrower } from "./grow-tree.js";
+import { joinTrees, leafOf, type Tree, type TreeArrays, TreeBuilder } from "./tree.js";
 import { explainTrees, loadTrees, saveTrees } from "./tree-arrays.js";
 
 export interface ForestParameters {
@@ -14,6 +16,7 @@ export interface ForestParameters {
   readonly featureShare: number;
   readonly minLeafRows: number;
   readonly depth: number;
+  readonly cuts: "best" | "random";
   /** Rows drawn for a tree, at most. */
   readonly rowsMax: number;
 }
@@ -28,21 +31,47 @@ export function fitForest(sample: Sample, parameters: ForestParameters): FittedM
   const options = {
     leavesMax: Number.POSITIVE_INFINITY,
     depthMax: parameters.depth,
-    minChildWeight: parameters.minLeafRows,
+    minChildWeight: Math.max(parameters.minLeafRows, leafRowsMin(drawn.length, outputsOf(classes))),
     lambda: 0,
     gainMin: 1e-12,
     featuresPerNode: Math.max(1, Math.round(perNode)),
+    cuts: parameters.cuts,
   };
   const grower = new TreeGrower(columns, statistics, options, random, drawn.length);
   const features = Int32Array.from({ length: columns.length }, (_, i) => i);
   const trees: Tree[] = [];
   for (let tree = 0; tree < parameters.trees; tree++) {
     sample.checkStop();
-    for (let i = 0; i < drawn.length; i++) drawn[i] = train[random.below(train.length)]!;
-    drawn.sort();
+    draw(drawn, sample, parameters.cuts === "best");
     trees.push(grower.grow(drawn, features, 1));
   }
+  if (classes > 0) trees.push(treeOfShares(sample));
   return new Forest(classes, outputsOf(classes), joinTrees(trees));
+}
+
+/** Bytes of a tree as stored, where its leaves hold some rows more than they must. */
+const TREE_BYTES = 100_000;
+
+/** So few rows a leaf may have that the model is not too large to be stored. */
+function leafRowsMin(rows: number, outputs: number): number {
+  return Math.ceil((rows * (21 + 4 * outputs)) / TREE_BYTES);
+}
+
+function draw(drawn: Int32Array, { train, random }: Sample, withReplacement: boolean): void {
+  if (withReplacement) for (let i = 0; i < drawn.length; i++) drawn[i] = train[random.below(train.length)]!;
+  else if (drawn.length === train.length) drawn.set(train);
+  else drawn.set(random.shuffle(train.slice(), drawn.length).subarray(0, drawn.length));
+  drawn.sort();
+}
+
+/** A tree that votes for each class as often as it is there: no class is impossible because no leaf has it. */
+function treeOfShares({ target, classes, train }: Sample): Tree {
+  const shares = new Float64Array(classes);
+  for (const row of train) shares[target[row]!]! += 1 / train.length;
+  const outputs = outputsOf(classes);
+  const builder = new TreeBuilder(outputs);
+  builder.add(outputs === 1 ? shares.subarray(1) : shares, 1);
+  return builder.finish();
 }
 
 /** Two classes are grown as values 0 and 1: halving their variance is halving Gini's impurity. */

@@ -4,9 +4,10 @@
  * each node (Breiman 2001). Called by boosting.ts and forest.ts; a grower owns its buffers and serves one training.
  */
 import type { Random } from "../random.js";
-import { bestSplit, type Split } from "./best-split.js";
+import { bestSplit, type Split, type Statistics } from "./best-split.js";
 import type { BinnedColumn } from "./bins.js";
 import { HistogramPool } from "./histogram-pool.js";
+import { randomSplit } from "./random-split.js";
 import { type Tree, TreeBuilder } from "./tree.js";
 
 export interface GrowOptions {
@@ -17,17 +18,11 @@ export interface GrowOptions {
   readonly minChildWeight: number;
   readonly lambda: number;
   readonly gainMin: number;
-  /** Features looked at in each node; null: all that the tree has. */
+  /** Features looked at in each node, of those whose values differ there; null: all that the tree has. */
   readonly featuresPerNode: number | null;
+  /** `random`: one cut by chance in each feature. */
+  readonly cuts: "best" | "random";
 }
-
-/**
- * What a node sums up. `gradient`: per row the loss's first and second derivative. `classes`: per row a class, whose
- * shares are the leaf's values; the gain is then the one of Gini's impurity.
- */
-export type Statistics =
-  | { readonly kind: "gradient"; readonly gradients: Float64Array; readonly hessians: Float64Array }
-  | { readonly kind: "classes"; readonly labels: Uint8Array; readonly classes: number };
 
 interface Node {
   readonly id: number;
@@ -80,9 +75,9 @@ export class TreeGrower {
   grow(rows: Int32Array, features: Int32Array, shrinkage: number): Tree {
     const outputs = this.stride - 1;
     const builder = new TreeBuilder(outputs);
-    const value = (totals: Float64Array) => this.leafValues(totals, shrinkage);
+    const add = (totals: Float64Array) => builder.add(totals, this.leafFactor(totals, shrinkage));
     const totals = this.totalsOf(rows, 0, rows.length);
-    const root = this.open(builder.add(value(totals)), rows, 0, rows.length, 0, totals, features, -1);
+    const root = this.open(add(totals), rows, 0, rows.length, 0, totals, features, -1);
     const waiting: Node[] = [root];
     let leaves = 1;
     while (waiting.length > 0) {
@@ -96,11 +91,12 @@ export class TreeGrower {
       leaves++;
       const middle = this.partition(rows, node.start, node.end, split);
       const leftTotals = split.left;
-      const rightTotals = node.totals.map((total, i) => total - leftTotals[i]!);
+      const rightTotals = new Float64Array(this.stride);
+      for (let i = 0; i < rightTotals.length; i++) rightTotals[i] = node.totals[i]! - leftTotals[i]!;
       const column = this.columns[split.feature]!;
       const threshold = split.bin < column.cuts.length ? column.cuts[split.bin]! : Number.POSITIVE_INFINITY;
-      const left = builder.add(value(leftTotals));
-      const right = builder.add(value(rightTotals));
+      const left = add(leftTotals);
+      const right = add(rightTotals);
       builder.split(node.id, split.feature, threshold, split.missingLeft, left, right);
       this.openChildren(waiting, rows, features, node, middle, [left, right], [leftTotals, rightTotals]);
     }
@@ -160,11 +156,11 @@ export class TreeGrower {
     return node;
   }
 
-  private leafValues(totals: Float64Array, shrinkage: number): Float64Array {
-    const weight = totals[totals.length - 1]!;
-    const divisor = weight + this.options.lambda;
-    const sign = this.statistics.kind === "gradient" ? -shrinkage : 1;
-    return totals.subarray(0, -1).map((sum) => (divisor > 0 ? (sign * sum) / divisor : 0));
+  /** What a leaf's sums are multiplied with. */
+  private leafFactor(totals: Float64Array, shrinkage: number): number {
+    const divisor = totals[this.stride - 1]! + this.options.lambda;
+    if (divisor <= 0) return 0;
+    return (this.statistics.kind === "gradient" ? -shrinkage : 1) / divisor;
   }
 
   private totalsOf(rows: Int32Array, start: number, end: number): Float64Array {
@@ -200,7 +196,12 @@ export class TreeGrower {
       this.pool.release(ready);
       return { id, start, end, depth, totals, slot: -1, split: null };
     }
-    const chosen = this.featuresOfNode(features);
+    const chosen = this.featuresOfNode(features, rows, start, end);
+    if (this.options.cuts === "random") {
+      const { columns, statistics, options, random } = this;
+      const split = randomSplit(columns, statistics, { rows, start, end }, chosen, totals, options, random);
+      return { id, start, end, depth, totals, slot: -1, split };
+    }
     const slot = ready >= 0 ? ready : this.pool.take();
     const histogram = this.pool.histogram(slot);
     if (ready < 0) this.fill(histogram, rows, start, end, chosen);
@@ -216,13 +217,20 @@ export class TreeGrower {
     return { id, start, end, depth, totals, slot, split };
   }
 
-  private featuresOfNode(features: Int32Array): Int32Array {
+  /** By chance; a feature that has the same value in all rows of the node is none to choose among. */
+  private featuresOfNode(features: Int32Array, rows: Int32Array, start: number, end: number): Int32Array {
     const count = this.options.featuresPerNode;
     if (count === null || count >= features.length) return features;
     const chosen = this.shuffled.subarray(0, features.length);
     chosen.set(features);
-    this.random.shuffle(chosen, count);
-    return chosen.subarray(0, count);
+    let found = 0;
+    for (let i = 0; i < chosen.length && found < count; i++) {
+      const other = i + this.random.below(chosen.length - i);
+      const feature = chosen[other]!;
+      chosen[other] = chosen[i]!;
+      if (differs(this.columns[feature]!.bins, rows, start, end)) chosen[found++] = feature;
+    }
+    return chosen.subarray(0, found);
   }
 
   private fill(histogram: Float64Array, rows: Int32Array, start: number, end: number, features: Int32Array): void {
@@ -279,6 +287,12 @@ export class TreeGrower {
     rows.set(scratch.subarray(0, right), left);
     return left;
   }
+}
+
+function differs(bins: Uint8Array, rows: Int32Array, start: number, end: number): boolean {
+  const first = bins[rows[start]!]!;
+  for (let i = start + 1; i < end; i++) if (bins[rows[i]!] !== first) return true;
+  return false;
 }
 
 /** Features that are summed up in one pass over the rows. */

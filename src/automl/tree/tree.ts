@@ -30,13 +30,14 @@ export class TreeBuilder {
 
   constructor(private readonly outputs: number) {}
 
-  add(values: Float64Array): number {
+  /** A leaf, so far; its values are the first of `sums`, times the factor. */
+  add(sums: Float64Array, factor: number): number {
     this.feature.push(-1);
     this.threshold.push(0);
     this.missingLeft.push(0);
     this.left.push(-1);
     this.right.push(-1);
-    for (const value of values) this.values.push(value);
+    for (let i = 0; i < this.outputs; i++) this.values.push(sums[i]! * factor);
     return this.feature.length - 1;
   }
 
@@ -54,12 +55,12 @@ export class TreeBuilder {
 
   finish(): Tree {
     return {
-      feature: Int32Array.from(this.feature),
-      threshold: Float32Array.from(this.threshold),
-      missingLeft: Uint8Array.from(this.missingLeft),
-      left: Int32Array.from(this.left),
-      right: Int32Array.from(this.right),
-      values: Float32Array.from(this.values),
+      feature: new Int32Array(this.feature),
+      threshold: new Float32Array(this.threshold),
+      missingLeft: new Uint8Array(this.missingLeft),
+      left: new Int32Array(this.left),
+      right: new Int32Array(this.right),
+      values: new Float32Array(this.values),
       outputs: this.outputs,
       leaves: this.leaves,
     };
