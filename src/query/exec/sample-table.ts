@@ -344,8 +344,8 @@ export class TableSample {
     const from = this.length;
     this.length += rows.length;
     for (const sample of this.columns) {
-      // A column that is not in memory is read whole.
-      sample.putHeld(segment.column(sample.column.id), rows, from);
+      const { column, places } = segment.someRows(sample.column.id, rows);
+      sample.putHeld(column, places, from);
       await this.pause();
     }
   }

@@ -11,11 +11,19 @@ import { type Column, type KeyColumn, type NumberColumn, valueAt } from "./colum
 /** Instead of a column's id: the rows' keys. */
 export const ROW_KEYS = -1;
 
+/** Rows of a segment, which are at these places of the column. */
+export interface SomeRows {
+  readonly column: Column;
+  readonly places: readonly number[];
+}
+
 /** The part of a segment that is in a file. */
 export interface StoredPages {
   readonly rows: number;
   keys(): SegmentKeys;
   column(columnId: number): Column;
+  /** For few rows of many: without memory for all of them. What it answers is of use until the next call. */
+  someRows(columnId: number, rows: readonly number[]): SomeRows;
   has(columnId: number): boolean;
   /** The column is in memory, or in no file. */
   isRead(columnId: number): boolean;
@@ -131,6 +139,12 @@ export class Segment {
     if (columnId === ROW_KEYS)
       return this.keys.column(Buffer.from(this.from.slice(0, this.keys.prefixLength), "latin1"));
     return this.made.get(columnId) ?? this.stored!.column(columnId);
+  }
+
+  /** As `StoredPages.someRows`. */
+  someRows(columnId: number, rows: readonly number[]): SomeRows {
+    const made = this.made.get(columnId);
+    return made === undefined ? this.stored!.someRows(columnId, rows) : { column: made, places: rows };
   }
 
   /** As `StoredPages.known`. */

@@ -22,7 +22,7 @@ import type { RowNumbers } from "../row-numbers.js";
 import { CHUNK_ROWS } from "../segments/chunk.js";
 import { type Column, isShared, receivedColumn, type SentSegmentColumn, sentColumn } from "../segments/column.js";
 import type { PartOfRun } from "../segments/float-sum.js";
-import { Segment, type SegmentKeys, type StoredPages } from "../segments/segment.js";
+import { Segment, type SegmentKeys, type SomeRows, type StoredPages } from "../segments/segment.js";
 import { Gap, Handed, type SegmentList, SegmentScan } from "../segments/segment-scan.js";
 import { compileSegmentTests, type SegmentScanProgram } from "../segments/segment-scan-program.js";
 import { ColumnFile, DamagedColumns, type StoredSegment } from "../segments/stored/column-file.js";
@@ -347,6 +347,10 @@ class ThreadPages implements StoredPages {
     this.columns.set(columnId, column);
     if (isShared(column)) this.made.push([columnId, sentColumn(column)]);
     return column;
+  }
+
+  someRows(columnId: number, places: readonly number[]): SomeRows {
+    return { column: this.column(columnId), places };
   }
 
   has(columnId: number): boolean {

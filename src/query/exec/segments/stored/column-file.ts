@@ -24,7 +24,7 @@ import { crc32 } from "node:zlib";
 import { type SqlType, TEXT } from "../../../../values/values.js";
 import { type Column, type StoredForm, storedEntriesOf, TextDictionary } from "../column.js";
 import { ENCODED_DICTIONARY_BYTES, type EncodedDictionary, holdsEncoded } from "../encoded-column.js";
-import { SegmentKeys } from "../segment.js";
+import { SegmentKeys, type SomeRows } from "../segment.js";
 import type { TextColumn } from "../text-column.js";
 import {
   decodeColumn,
@@ -32,6 +32,7 @@ import {
   type EncodedPage,
   encodeCodes,
   encodeColumn,
+  numbersAt,
   type PageHead,
 } from "./column-page.js";
 import { ReadAhead } from "./read-ahead.js";
@@ -288,8 +289,18 @@ export class ColumnFile {
   }
 
   /** In a buffer of its own. */
-  read({ offset, length, crc }: Page, isShared = false): Uint8Array {
-    const bytes = new Uint8Array(isShared ? new SharedArrayBuffer(length) : new ArrayBuffer(length));
+  read(page: Page, isShared = false): Uint8Array {
+    const { length } = page;
+    return this.readInto(page, new Uint8Array(isShared ? new SharedArrayBuffer(length) : new ArrayBuffer(length)));
+  }
+
+  /** In memory that the next one of this kind is read into, whichever file it is of. */
+  readForNow(page: Page): Uint8Array {
+    if (forNow.length < page.length) forNow = new Uint8Array(page.length);
+    return this.readInto(page, forNow.subarray(0, page.length));
+  }
+
+  private readInto({ offset, length, crc }: Page, bytes: Uint8Array): Uint8Array {
     let read = 0;
     while (read < length) {
       const count = readSync(this.file, bytes, read, length - read, offset + read);
@@ -323,6 +334,9 @@ export class ColumnFile {
     return JSON.parse(Buffer.from(footer).toString()) as Footer;
   }
 }
+
+/** See `ColumnFile.readForNow`. */
+let forNow = new Uint8Array(0);
 
 /** One segment in a file: what is known of it without reading pages, and its pages. */
 export class StoredSegment {
@@ -404,6 +418,17 @@ export class StoredSegment {
     const body = this.file.read(page, isShared);
     this.file.ahead.noteRead(this.number, columnId, page.length, performance.now() - began);
     return this.decoded(type, { head: page.head, body }, isShared);
+  }
+
+  /** As `StoredPages.someRows`. */
+  someRows(columnId: number, type: SqlType, rows: readonly number[]): SomeRows {
+    const page = this.pages.get(columnId)!;
+    const { head } = page;
+    const began = performance.now();
+    const body = this.file.readForNow(page);
+    this.file.ahead.noteRead(this.number, columnId, page.length, performance.now() - began);
+    if (head.kind !== "number") return { column: this.decoded(type, { head, body }), places: rows };
+    return { column: numbersAt(head, body, this.rows, rows), places: rows.map((_, i) => i) };
   }
 
   fetch(columnId: number): void {

@@ -240,7 +240,7 @@ function decodeNumbers(head: PageHead & { readonly kind: "number" }, reader: Bod
   let data: Int32Array | Float64Array;
   if (width === 0) data = form === "int32" ? reader.int32(rows) : reader.float64(rows);
   else {
-    const codes = width === 1 ? reader.bytes(rows) : width === 2 ? reader.uint16(rows) : reader.uint32(rows);
+    const codes = codesIn(reader, width, rows);
     // Whoever shares the page shares the numbers.
     const Buffers = codes.buffer instanceof SharedArrayBuffer ? SharedArrayBuffer : ArrayBuffer;
     data = form === "int32" ? new Int32Array(new Buffers(4 * rows)) : new Float64Array(new Buffers(8 * rows));
@@ -260,6 +260,32 @@ function expand(
 ): void {
   for (let i = 0; i < data.length; i++) data[i] = base + codes[i]! * step;
 }
+
+/** Only the numbers of some rows. */
+export function numbersAt(
+  head: PageHead & { readonly kind: "number" },
+  body: Uint8Array,
+  rows: number,
+  wanted: readonly number[],
+): NumberColumn {
+  const { form, width, base, step, scale, hasNaN } = head;
+  const reader = new BodyReader(body);
+  const stored =
+    width === 0 ? (form === "int32" ? reader.int32(rows) : reader.float64(rows)) : codesIn(reader, width, rows);
+  const marks = head.hasNulls ? reader.bytes(rows) : null;
+  const data = new Float64Array(wanted.length);
+  const nulls = marks === null ? null : new Uint8Array(wanted.length);
+  for (let i = 0; i < wanted.length; i++) {
+    const row = wanted[i]!;
+    data[i] = width === 0 ? stored[row]! : base + stored[row]! * step;
+    if (nulls !== null) nulls[i] = marks![row]!;
+  }
+  const [min, max] = [Number(head.min), Number(head.max)];
+  return { kind: "number", data, nulls, min, max, hasNaN, scale, bytes: data.byteLength + (nulls?.length ?? 0) };
+}
+
+const codesIn = (reader: BodyReader, width: 1 | 2 | 4, rows: number): Uint8Array | Uint16Array | Uint32Array =>
+  width === 1 ? reader.bytes(rows) : width === 2 ? reader.uint16(rows) : reader.uint32(rows);
 
 const NO_NUMBERS = new Float64Array(0);
 const NO_MARKS = new Uint8Array(0);

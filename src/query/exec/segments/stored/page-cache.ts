@@ -6,9 +6,12 @@
 import type { SqlType } from "../../../../values/values.js";
 import type { SharedColumns } from "../../threads/read-threads.js";
 import { type Column, isShared, type NumberColumn, type SentSegmentColumn, sentColumn } from "../column.js";
-import { ROW_KEYS, type SegmentKeys, type StoredPages } from "../segment.js";
+import { ROW_KEYS, type SegmentKeys, type SomeRows, type StoredPages } from "../segment.js";
 import type { StoredSegment } from "./column-file.js";
 import { knownNumbers } from "./column-page.js";
+
+/** Where more than one row of so many is wanted, all are decoded. */
+const ROWS_OF_WHOLE = 4;
 
 interface Entry {
   readonly content: Column | SegmentKeys;
@@ -106,6 +109,13 @@ export class CachedPages implements StoredPages {
       const column = this.segment.readColumn(columnId, this.typeOf(columnId), this.cache.areShared);
       return { content: column, bytes: column.bytes };
     }) as Column;
+  }
+
+  /** The column does not come into the cache, unless a large part of it is wanted. */
+  someRows(columnId: number, rows: readonly number[]): SomeRows {
+    const isWhole = this.isRead(columnId) || ROWS_OF_WHOLE * rows.length >= this.rows;
+    if (isWhole) return { column: this.column(columnId), places: rows };
+    return this.segment.someRows(columnId, this.typeOf(columnId), rows);
   }
 
   /** Those of the columns that are in memory which threads share. */
