@@ -87,9 +87,10 @@ export class RoutineRunner {
     node: StatementNode,
     params: (plan: RoutinePlan) => readonly Value[],
     { maxRows, own }: Pick<RunOptions, "maxRows" | "own">,
-    context: ExecContext,
+    outer: ExecContext,
   ): Promise<StatementResult> {
     const how = own === true ? { own } : {};
+    const context = innerContext(outer, true);
     return this.enclosed(
       async () => {
         const point = this.host.savepoint(context);
