@@ -73,6 +73,17 @@ t.test("USING may read a column that the same ALTER TABLE drops", (t) =>
   ]),
 );
 
+t.test("the system's trigger functions are functions of the catalog", (t) =>
+  checkStatements(t, [
+    ["create table n (x int)"],
+    ["create trigger g before update on n for each row execute function suppress_redundant_updates_trigger()"],
+    [
+      "select p.proname, p.prorettype::regtype from pg_trigger join pg_proc p on p.oid = tgfoid",
+      ["suppress_redundant_updates_trigger|trigger"],
+    ],
+  ]),
+);
+
 t.test("a body without statements", (t) =>
   checkStatements(t, [
     ["create procedure nothing(x int) begin atomic end"],
