@@ -19,6 +19,8 @@ export interface RuleActions extends Pick<ViewQuery, "sql" | "searchPath" | "pla
   readonly relations?: readonly ViewRelation[];
   /** An action has RETURNING. */
   readonly returns?: true;
+  /** Its WHERE has a subquery, and is asked before the actions; absent: `when` of the trigger, or none. */
+  readonly asks?: true;
   /** There is no action: DO INSTEAD NOTHING. */
   readonly nothing?: true;
 }

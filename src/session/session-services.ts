@@ -36,7 +36,6 @@ import {
   type SystemView,
   TENANT_DATABASE_OID,
 } from "../sql/bind/system/system-view.js";
-import { parseSql } from "../sql/parse/parse.js";
 import type { RoutinePlan } from "../sql/routine/host.js";
 import type { Transaction } from "../storage/store.js";
 import { ShardTransaction } from "../storage/transaction.js";
@@ -114,11 +113,9 @@ export class SessionServices implements ExecServices, AskingStatement {
     context: EvalContext,
     own?: true,
   ): Promise<InnerResult> {
-    const statements = parseSql(sql);
-    if (statements.length !== 1) throw sqlError("42601", "one statement is run at a time");
     const valuesFor = (plan: RoutinePlan) => convertParameters(plan as StatementPlan, params);
     const how = { maxRows, ...(own && { own }) };
-    return this.memory.routines().statement(statements[0]!.node, valuesFor, how, context as ExecContext);
+    return this.memory.routines().statement(sql, valuesFor, how, context as ExecContext);
   }
 
   capability<T>(capability: Capability<T>): T | null {

@@ -31,6 +31,7 @@ const MESSAGE_LEVELS = [...DEBUG_LEVELS, "log", "info", "notice", "warning", "er
 const SETTINGS: Readonly<Record<string, Setting>> = {
   // What dumps set: it is so here anyway, and cannot be otherwise.
   check_function_bodies: { initial: "on", parse: onlyValue("on", /^(on|true|off|false)$/i) },
+  default_with_oids: { initial: "off", parse: onlyValue("off", /^(?:off|false|no|0)$/i) },
   default_table_access_method: { initial: "heap", parse: onlyValue("heap") },
   default_tablespace: { initial: "", parse: onlyValue("") },
   idle_in_transaction_session_timeout: { initial: "0", parse: duration },

@@ -73,6 +73,20 @@ function binaryCall(random: Random): Buffer {
   ]);
 }
 
+/** OIDs of functions of large objects, of length, of a set and of nothing. */
+const FUNCTIONS = [715, 952, 953, 954, 955, 956, 957, 964, 1004, 1317, 1067, 1];
+
+/** A function call message, most of them with as many arguments as are wanted. */
+function functionCall(random: Random): Buffer {
+  const args = Array.from({ length: random.one([0, 1, 2, 2, 3]) }, () => {
+    const value = random.chance(0.5) ? int32(random.one([0, 1, 7, 0x60000, -1])) : binaryValue(random);
+    return random.chance(0.9) ? Buffer.concat([int32(value.length), value]) : int32(-1);
+  });
+  const format = int16(random.below(2));
+  const list = Buffer.concat([int16(args.length), ...args]);
+  return message("F", int32(random.one(FUNCTIONS)), int16(1), format, list, int16(random.below(2)));
+}
+
 /** Rows of COPY's binary format, or nearly. */
 function binaryRows(random: Random): Buffer {
   const head = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
@@ -96,6 +110,7 @@ function sound(random: Random): Buffer {
     () => message("c"),
     () => message("f", "no"),
     () => message("F", int32(random.below(100))),
+    () => functionCall(random),
   ];
   return random.one(makers)();
 }

@@ -162,6 +162,13 @@ t.test("the catalog has large objects as PostgreSQL's, and not the tables behind
     const rows = (sql: string) => answerTo(client, sql);
     t.equal(await rows("SELECT lomowner FROM pg_largeobject_metadata WHERE oid = 5004"), "10");
     t.equal(await rows("SELECT data FROM pg_largeobject WHERE loid = 5004 AND pageno = 0"), "\\x616263");
+    // As pg_dump does.
+    await client.ask("BEGIN");
+    await client.ask("DECLARE ids CURSOR FOR SELECT oid FROM pg_largeobject_metadata WHERE oid = 5004 ORDER BY 1");
+    t.equal(await rows("FETCH 1000 IN ids"), "5004");
+    await client.ask("DECLARE bytes CURSOR FOR SELECT lo_get(oid) FROM pg_largeobject_metadata WHERE oid = 5004");
+    t.equal(await rows("FETCH 1000 IN bytes"), "\\x616263");
+    await client.ask("COMMIT");
     t.equal(await rows("SELECT count(*) FROM pg_class WHERE relname LIKE '%large_object%'"), "0");
     t.equal(await rows("SELECT count(*) FROM information_schema.tables WHERE table_name ~ 'large_object'"), "0");
   }),

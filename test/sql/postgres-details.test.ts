@@ -73,6 +73,42 @@ t.test("USING may read a column that the same ALTER TABLE drops", (t) =>
   ]),
 );
 
+t.test("the system's trigger functions are functions of the catalog", (t) =>
+  checkStatements(t, [
+    ["create table n (x int)"],
+    ["create trigger g before update on n for each row execute function suppress_redundant_updates_trigger()"],
+    [
+      "select p.proname, p.prorettype::regtype from pg_trigger join pg_proc p on p.oid = tgfoid",
+      ["suppress_redundant_updates_trigger|trigger"],
+    ],
+  ]),
+);
+
+t.test("indexes of partitions are a tree, too", (t) =>
+  checkStatements(t, [
+    ["create table p (a int, b int) partition by range (a)"],
+    ["create table p1 partition of p for values from (0) to (10) partition by list (b)"],
+    ["create table p11 partition of p1 for values in (1)"],
+    ["create index i on p (a)"],
+    [
+      "select relid, parentrelid, isleaf, level from pg_partition_tree('i')",
+      ["i|∅|false|0", "p1_a_idx|i|false|1", "p11_a_idx|p1_a_idx|true|2"],
+    ],
+    ["select * from pg_partition_ancestors('p11_a_idx')", ["p11_a_idx", "p1_a_idx", "i"]],
+    ["select pg_partition_root('p11_a_idx'), pg_partition_root('p11')", ["i|p"]],
+    ["create table alone (a int primary key)"],
+    ["select count(*) from pg_partition_tree('alone_pkey')", ["0"]],
+    ["select pg_partition_root('alone_pkey')", ["∅"]],
+  ]),
+);
+
+t.test("CREATE SCHEMA AUTHORIZATION CURRENT_USER has the user's name", (t) =>
+  checkStatements(t, [
+    ["create schema authorization current_user"],
+    ["select count(*) from pg_namespace where nspname = current_user", ["1"]],
+  ]),
+);
+
 t.test("a body without statements", (t) =>
   checkStatements(t, [
     ["create procedure nothing(x int) begin atomic end"],

@@ -43,3 +43,35 @@ t.test("an ALSO rule alone is refused when the view is changed, not when it is m
     ["select a from t", ["1"]],
   ]),
 );
+
+t.test("a rule's condition may have subqueries, which find what other rows are like", (t) =>
+  checkStatements(t, [
+    ["create table kv (k text primary key, v int)"],
+    [
+      `create rule upsert as on insert to kv where exists (select 1 from kv where k = new.k)
+        do instead update kv set v = new.v where k = new.k`,
+    ],
+    ["insert into kv values ('a', 1)"],
+    ["insert into kv values ('a', 2)"],
+    ["insert into kv values ('b', 3)"],
+    ["select * from kv order by k", ["a|2", "b|3"]],
+    ["create table seen (k text, v int)"],
+    ["create table big (k text)"],
+    [
+      "create rule above as on insert to seen where new.v > (select avg(v) from seen) do also insert into big values (new.k)",
+    ],
+    ["create rule kept as on delete to seen where old.k in (select k from big) do instead nothing"],
+    ["insert into seen values ('a', 1)"],
+    ["insert into seen values ('b', 3)"],
+    ["insert into seen values ('c', 100)"],
+    ["select * from big order by k", ["b", "c"]],
+    ["alter table big rename column k to key"],
+    ["delete from seen"],
+    ["select k from seen order by k", ["b", "c"]],
+    ["drop table big", "2BP01 cannot drop table big because other objects depend on it"],
+    [
+      "create rule wrong as on update to kv where (select 1) do instead nothing",
+      "42804 argument of WHERE must be type boolean, not type integer",
+    ],
+  ]),
+);

@@ -95,10 +95,14 @@ export class LargeObjectStore {
     const end = position + bytes.length;
     if (end > OBJECT_BYTES_MAX) throw sqlError("22023", `invalid large object write request size: ${bytes.length}`);
     const [first, last] = [pageOf(position), pageOf(end - 1)];
-    const edges = await this.rows(
-      `SELECT page, data FROM ${PAGES} WHERE object = $1::int8 AND page IN ($2::int4, $3::int4)`,
-      [id, first, last],
-    );
+    const isWhole = position % PAGE_BYTES === 0 && end % PAGE_BYTES === 0;
+    const edges = isWhole
+      ? []
+      : await this.rows(`SELECT page, data FROM ${PAGES} WHERE object = $1::int8 AND page IN ($2::int4, $3::int4)`, [
+          id,
+          first,
+          last,
+        ]);
     const dataOf = (page: number): Uint8Array =>
       (edges.find(([number]) => Number(number) === page)?.[1] as Uint8Array | undefined) ?? NOTHING;
     const head = new Uint8Array(position - first * PAGE_BYTES);

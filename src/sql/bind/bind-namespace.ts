@@ -15,6 +15,7 @@ import type {
 } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
 import { ownerNamed } from "./bind-owner.js";
+import { rightsIn } from "./bind-roles.js";
 import { bindSequenceOptions } from "./bind-sequence.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { existingSchema, existingType, firstFound, newName } from "./names.js";
@@ -22,10 +23,8 @@ import { relationOf } from "./scope.js";
 
 /** Throws 42501 unless the role that is to own the schema is one that the author may become. */
 export function bindCreateSchema(node: CreateSchemaStatement, env: BindEnvironment): CreateSchemaCommand {
-  const name = node.name ?? node.role;
-  if (name === null) {
-    throw sqlError("0A000", "CREATE SCHEMA needs a name", { position: node.position });
-  }
+  // AUTHORIZATION CURRENT_USER.
+  const name = node.name ?? node.role ?? rightsIn(env).acting.name;
   for (const element of node.elements) {
     const target = "name" in element ? element.name : "table" in element ? element.table : null;
     if (target === null || typeof target === "string" || !("path" in (target as NameNode))) continue;

@@ -8,7 +8,7 @@ import type { NewTrigger } from "../../catalog/trigger.js";
 import type { ViewDef } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
-import { recordOf } from "../../values/values.js";
+import { BOOL, recordOf } from "../../values/values.js";
 import type { CreateRuleStatement, RuleStatement } from "../parse/ast.js";
 import type { ColumnNode, ExprNode, NameNode } from "../parse/ast-query.js";
 import { printExpr } from "../parse/print-expr.js";
@@ -21,6 +21,7 @@ import type { BindEnvironment, BoundStatement, Noted } from "./bound-statement.j
 import { tableOfView } from "./instead-of.js";
 import { RelationRecorder } from "./relation-recorder.js";
 import { rowVariables } from "./row-variables.js";
+import { conditionQuery, hasSubquery } from "./rule-condition.js";
 import { isOfRow, namesRow } from "./rule-rows.js";
 import { exactNode } from "./stored-expression.js";
 import { rowColumnsOf } from "./stored-row.js";
@@ -65,8 +66,10 @@ function createRule(node: CreateRuleStatement, binding: Binding, bindAction: Bin
   if (table.materialized) throw sqlError("42809", `relation "${table.name}" cannot have rules`);
   if ((table.children ?? table.parents) !== undefined) throw refuse("a rule on a table with partitions or heirs");
   checkRows(node);
-  const where = conditionOf(node, table);
-  if (where !== null) {
+  const asks = hasSubquery(node.where);
+  // A subquery's own columns may have the same names, so there each says of which row it is.
+  const where = asks ? node.where : conditionOf(node, table);
+  if (where !== null && !asks) {
     const rows = [rowColumnsOf(table, binding), rowColumnsOf(table, binding)] as const;
     bindBoolean(where, "WHERE", whenContext(table, ...rows, binding, "rule WHERE conditions"));
   }
@@ -77,6 +80,7 @@ function createRule(node: CreateRuleStatement, binding: Binding, bindAction: Bin
   const { noted } = binding;
   const env: BindEnvironment = { ...binding.env, catalog: relations.catalog, noted, variables };
   const bound = actions.map((action) => bindAction(action, env));
+  const asked = asks ? [bindCondition(where!, env, bindAction)] : [];
   const returns = checkReturning(node, bound, table);
   const isOfRows = namesRow(where) || namesRow(actions);
   // Of a table a condition decides which rows the statement leaves out; to a view nothing happens by itself.
@@ -85,17 +89,18 @@ function createRule(node: CreateRuleStatement, binding: Binding, bindAction: Bin
     name: node.name,
     timing,
     // A condition decides row by row.
-    level: isOfRows || (instead && node.where !== null) ? "row" : "statement",
+    level: isOfRows || asks || (instead && node.where !== null) ? "row" : "statement",
     events: [event],
-    ...(where !== null && { when: printExpr(exactNode(where, binding)) }),
+    ...(where !== null && !asks && { when: printExpr(exactNode(where, binding)) }),
     calls: {
       ...exactRule({ ...node, where }, relation, noted),
       searchPath: binding.env.searchPath,
       relations: relations.list(
-        bound.flatMap((each) => (each.kind === "query" ? [each.plan] : [])),
+        [...asked, ...bound].flatMap((each) => (each.kind === "query" ? [each.plan] : [])),
         noted.changed,
       ),
       ...(returns && { returns: true as const }),
+      ...(asks && { asks: true as const }),
       ...(actions.length === 0 && { nothing: true as const }),
     },
     args: [],
@@ -107,6 +112,16 @@ function createRule(node: CreateRuleStatement, binding: Binding, bindAction: Bin
     replace: node.replace,
     rule,
   };
+}
+
+/** Throws 42804 for a condition that is no truth value. */
+function bindCondition(where: ExprNode, env: BindEnvironment, bindAction: BindAction): BoundStatement {
+  const bound = bindAction(conditionQuery(where), env);
+  const type = bound.kind === "query" ? bound.columns[0]!.type : BOOL;
+  if (type.name === "bool") return bound;
+  throw sqlError("42804", `argument of WHERE must be type boolean, not type ${displayName(type)}`, {
+    position: where.position,
+  });
 }
 
 /** Of INSERT and DELETE there is one row, so names of its columns need not say of which. */

@@ -14,8 +14,8 @@ import type { TriggerFiring } from "../../query/exec/trigger-firing.js";
 import { uninterrupted } from "../../query/exec/uninterrupted.js";
 import type { RoutineCall, RoutineRows, TransitionTable } from "../../query/expr/expr.js";
 import { type SqlType, type Value, VOID } from "../../values/values.js";
-import type { StatementNode } from "../parse/ast.js";
 import type { RoutineHost, RoutinePlan, RunOptions, StatementResult } from "./host.js";
+import { OwnPlans } from "./own-plans.js";
 import { PlpgsqlRoutine } from "./plpgsql/plpgsql-routine.js";
 import { PlpgsqlTrigger } from "./plpgsql/plpgsql-trigger.js";
 import type { Invocation, PreparedRoutine } from "./prepared-routine.js";
@@ -35,7 +35,11 @@ export class RoutineRunner {
   /** Of calls by triggers among them. */
   triggerDepth = 0;
 
-  constructor(private readonly host: RoutineHost) {}
+  private readonly ownPlans: OwnPlans;
+
+  constructor(private readonly host: RoutineHost) {
+    this.ownPlans = new OwnPlans(host);
+  }
 
   call(routine: RoutineCall, args: readonly Value[], context: ExecContext, canWait: boolean): Value | Promise<Value> {
     const value = this.run(routine, context, canWait, (body, invocation) => body.value(args, invocation));
@@ -84,18 +88,19 @@ export class RoutineRunner {
    * values, once its parameter types are known.
    */
   async statement(
-    node: StatementNode,
+    sql: string,
     params: (plan: RoutinePlan) => readonly Value[],
     { maxRows, own }: Pick<RunOptions, "maxRows" | "own">,
-    context: ExecContext,
+    outer: ExecContext,
   ): Promise<StatementResult> {
-    const how = own === true ? { own } : {};
+    const context = innerContext(outer, true);
     return this.enclosed(
       async () => {
         const point = this.host.savepoint(context);
         try {
-          const plan = this.host.plan(node, how, context);
-          const result = await this.host.run(plan, params(plan), context, { maxRows, canWait: true, ...how });
+          const plan = this.ownPlans.planOf(sql, own, context);
+          const how = { maxRows, canWait: true, ...(own === true && { own }) };
+          const result = await this.host.run(plan, params(plan), context, how);
           point.release();
           return result;
         } catch (error) {

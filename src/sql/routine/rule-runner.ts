@@ -4,14 +4,21 @@ import type { TriggerAnswer } from "../../query/exec/context.js";
 import type { TriggerFiring } from "../../query/exec/trigger-firing.js";
 import { recordOf, type Value } from "../../values/values.js";
 import { rowVariables } from "../bind/row-variables.js";
+import { conditionQuery } from "../bind/rule-condition.js";
 import { requireReadableRow } from "../bind/rule-rows.js";
-import type { CreateRuleStatement } from "../parse/ast.js";
+import type { CreateRuleStatement, StatementNode } from "../parse/ast.js";
 import { parseSql } from "../parse/parse.js";
 import type { RoutinePlan } from "./host.js";
 import type { Invocation } from "./prepared-routine.js";
 
 /** By the rule's definition. */
-const planned = new WeakMap<RuleActions, { readonly epoch: string; readonly plans: readonly RoutinePlan[] }>();
+const planned = new WeakMap<RuleActions, { readonly epoch: string; readonly plans: RulePlans }>();
+
+interface RulePlans {
+  /** Of a WHERE with a subquery. */
+  readonly condition: RoutinePlan | null;
+  readonly actions: readonly RoutinePlan[];
+}
 
 /**
  * The row that RETURNING gave, else the row at hand; null: a conditional rule stands in for what happens to the row.
@@ -22,7 +29,7 @@ export function runRule(
   invocation: Invocation,
 ): TriggerAnswer | Promise<TriggerAnswer> {
   const { before, after, trigger } = firing;
-  const plans = plansOf(rule, firing, invocation);
+  const { condition, actions: plans } = plansOf(rule, firing, invocation);
   const own: TriggerAnswer = trigger.timing === "before" ? null : (after ?? before);
   const params: readonly Value[] = [after, before];
   const { host, context, canWait } = invocation;
@@ -40,18 +47,20 @@ export function runRule(
     }
     return answer;
   };
-  return from(0, own);
+  if (condition === null) return from(0, own);
+  // The statement goes on with a row for which the condition does not hold. Of a view there is nothing to go on with.
+  const left = trigger.timing === "instead of" ? null : (after ?? before);
+  const decided = ({ rows }: { readonly rows: readonly TriggerAnswer[] }) =>
+    rows[0]?.[0] === true ? from(0, own) : left;
+  const asked = host.run(condition, params, context, { maxRows: 1, canWait });
+  return asked instanceof Promise ? asked.then(decided) : decided(asked);
 }
 
-function plansOf(
-  rule: RuleActions,
-  { relation }: TriggerFiring,
-  { host, context }: Invocation,
-): readonly RoutinePlan[] {
+function plansOf(rule: RuleActions, { relation }: TriggerFiring, { host, context }: Invocation): RulePlans {
   const epoch = host.epoch(context);
   const known = planned.get(rule);
   if (known?.epoch === epoch) return known.plans;
-  const { actions } = parseSql(rule.sql)[0]!.node as CreateRuleStatement;
+  const { actions, where } = parseSql(rule.sql)[0]!.node as CreateRuleStatement;
   const kept = keptRule(rule);
   // The row's columns have the names that they had then.
   const then = kept?.relations.find(({ id }) => id === relation.id);
@@ -59,8 +68,12 @@ function plansOf(
   const columns = relation.columns.map((column) => ({ ...column, name: nameOf(column.id) ?? column.name }));
   const variables = rowVariables(recordOf(columns, relation.name));
   const names = kept === null ? { searchPath: rule.searchPath } : { kept };
-  requireReadableRow(relation, columns, actions, host.environment(context));
-  const plans = actions.map((action) => host.plan(action, { variables, ...names }, context));
+  requireReadableRow(relation, columns, [where, actions], host.environment(context));
+  const planOf = (node: StatementNode) => host.plan(node, { variables, ...names }, context);
+  const plans = {
+    condition: rule.asks === true ? planOf(conditionQuery(where!)) : null,
+    actions: actions.map(planOf),
+  };
   planned.set(rule, { epoch, plans });
   return plans;
 }

@@ -43,7 +43,7 @@ function* knownFunctionOids(): Generator<undefined, ReadonlySet<number>> {
     const [aggregate, , , ...parts] = record.split(",").map(Number) as [number, ...number[]];
     if (oids.has(aggregate)) for (const fn of parts.slice(0, AGGREGATE_FUNCTIONS)) oids.add(fn);
   }
-  for (const handler of METHOD_HANDLERS) oids.add(handler);
+  for (const oid of [...METHOD_HANDLERS, ...TRIGGER_FUNCTIONS]) oids.add(oid);
   oids.delete(0);
   known = oids;
   return known;
@@ -51,6 +51,8 @@ function* knownFunctionOids(): Generator<undefined, ReadonlySet<number>> {
 
 /** Columns of AGGREGATE_FACTS behind the direct arguments. */
 const AGGREGATE_FUNCTIONS = 8;
+/** suppress_redundant_updates_trigger, tsvector_update_trigger, tsvector_update_trigger_column. */
+const TRIGGER_FUNCTIONS = [1291, 3752, 3753];
 const METHOD_HANDLERS = [3, 330, 332, 333, 334, 335];
 
 const INTERNAL_LANGUAGE = 12;

@@ -16,6 +16,8 @@ import { REGCLASS } from "../../../values/catalog-types.js";
 import { BOOL, INT4, OID, recordOf, type SqlType, type Value } from "../../../values/values.js";
 import { partitionKeyText } from "../partition-key-text.js";
 import { writeConstant } from "../write-constant.js";
+import { catalogIndex } from "./catalog-index.js";
+import type { IndexFacts } from "./relation-facts.js";
 import { type SystemView, systemView } from "./system-view.js";
 
 const byOid = (catalog: CatalogView, oid: number) => catalog.tables().find(({ id }) => oidOfId(id) === oid) ?? null;
@@ -76,12 +78,15 @@ function parentOf(table: TableDef, catalog: CatalogView): TableDef | null {
 const inTree = (table: TableDef | null): table is TableDef =>
   table !== null && (table.partitionKey !== undefined || table.partitionBound !== undefined);
 
-/** pg_partition_root: the topmost table; null outside a partition tree. */
-export function partitionRoot({ catalog }: SystemView, oid: number): number | null {
-  let table = byOid(catalog, oid);
-  if (!inTree(table)) return null;
-  for (let above = parentOf(table, catalog); above !== null; above = parentOf(above, catalog)) table = above;
-  return oidOfId(table.id);
+/** An index on such a table; null: something else. */
+function indexInTree(catalog: CatalogView, oid: number): IndexFacts | null {
+  const index = catalogIndex(catalog).indexes.get(oid);
+  return index !== undefined && inTree(index.table) ? index : null;
+}
+
+/** pg_partition_root: the topmost table or index; null outside a partition tree. */
+export function partitionRoot(view: SystemView, oid: number): number | null {
+  return ancestors(view, oid).at(-1) ?? null;
 }
 
 const TREE = recordOf([
@@ -93,6 +98,7 @@ const TREE = recordOf([
 
 function treeRows({ catalog }: SystemView, oid: number): Value[][] {
   const root = byOid(catalog, oid);
+  if (root === null) return indexTreeRows(catalog, oid);
   if (!inTree(root)) return [];
   return Array.from(treeOf(root, catalog), ({ table, level }) => {
     const parent = parentOf(table, catalog);
@@ -100,9 +106,31 @@ function treeRows({ catalog }: SystemView, oid: number): Value[][] {
   });
 }
 
-function ancestors({ catalog }: SystemView, oid: number): Value[] {
-  const found: Value[] = [];
+function indexTreeRows(catalog: CatalogView, oid: number): Value[][] {
+  const root = indexInTree(catalog, oid);
+  const rows: Value[][] = [];
+  let level = 0;
+  for (let indexes = root === null ? [] : [root]; indexes.length > 0; level++) {
+    for (const { oid: own, parent, table } of indexes)
+      rows.push([own, parent, table.partitionKey === undefined, level]);
+    const above = new Set(indexes.map((index) => index.oid));
+    indexes = [...catalogIndex(catalog).indexes.values()].filter(({ parent }) => parent !== null && above.has(parent));
+  }
+  return rows;
+}
+
+/** Itself, and what it is a part of. */
+function ancestors({ catalog }: SystemView, oid: number): number[] {
+  const found: number[] = [];
   const own = byOid(catalog, oid);
+  if (own === null) {
+    for (let at: number | null = oid; at !== null; ) {
+      const index: IndexFacts | null = indexInTree(catalog, at);
+      if (index !== null) found.push(index.oid);
+      at = index?.parent ?? null;
+    }
+    return found;
+  }
   for (let table = inTree(own) ? own : null; table !== null; table = parentOf(table, catalog)) {
     found.push(oidOfId(table.id));
   }

@@ -8,9 +8,10 @@ import type { ViewDef } from "../../../catalog/view.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { catalogVector } from "../../../values/catalog-types.js";
+import { functionFactsByName } from "./builtin-facts.js";
 import { ruleText } from "./definition-texts.js";
 import { shownNames } from "./object-names.js";
-import { attnum, hashedOid, qualified, STATES_OF_RULES } from "./relation-facts.js";
+import { attnum, qualified, STATES_OF_RULES } from "./relation-facts.js";
 import { withoutParentheses } from "./sql-parentheses.js";
 import { definedRelation, liveRelation, type SystemView } from "./system-view.js";
 
@@ -38,7 +39,7 @@ const columnNumbers = (owner: Owner, ids: readonly number[] = []) =>
   "indexes" in owner ? ids.map((id) => attnum(owner, id)) : [];
 
 const functionOid = ({ calls }: TriggerDef) =>
-  typeof calls === "number" ? oidOfId(calls) : hashedOid("function", String(calls));
+  typeof calls === "number" ? oidOfId(calls) : (functionFactsByName().get(String(calls))?.[0]?.oid ?? 0);
 
 const pgTrigger = definedRelation("pg_catalog", "pg_trigger", function* (view) {
   for (const { owner, trigger } of triggersOf(view)) {

@@ -34,7 +34,6 @@ const STANDING_FOR: Readonly<Record<string, SqlType>> = {
   aclitem: TEXT,
   _aclitem: arrayOf(TEXT),
   pg_node_tree: TEXT,
-  pg_lsn: TEXT,
   pg_ndistinct: TEXT,
   pg_dependencies: TEXT,
   pg_mcv_list: TEXT,
