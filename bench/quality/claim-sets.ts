@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { NLI_LABELS } from "../../src/ai/nli/labels.js";
 import { ROOT } from "../servers.js";
 
-/** The last has pairs only, of kinds that the others lack. */
-export type PairSetName = ClaimSetName | "other-kinds";
+/** Pairs of kinds that the other sets lack, and of everyday facts, one of which is changed. */
+export type HalvedSetName = "other-kinds" | "everyday";
+export type PairSetName = ClaimSetName | HalvedSetName;
 export type ClaimSetName = "tuning" | "held-out";
 
 export interface LabelledPair {

@@ -9,7 +9,14 @@ import { ClaimVerifier, type NamedScores } from "../../src/ai/nli/claim-verifier
 import { loadCrossEncoder } from "../../src/ai/nli/cross-encoder.js";
 import { NLI_LABELS } from "../../src/ai/nli/labels.js";
 import { ROOT } from "../servers.js";
-import { type ClaimSetName, type LabelledPair, labelledClaims, labelledPairs, unrelatedAnchors } from "./claim-sets.js";
+import {
+  type ClaimSetName,
+  type HalvedSetName,
+  type LabelledPair,
+  labelledClaims,
+  labelledPairs,
+  unrelatedAnchors,
+} from "./claim-sets.js";
 
 const MODEL = "nli-mini";
 const NOBODY = { user: null };
@@ -47,25 +54,28 @@ export async function measureClaims(set: ClaimSetName): Promise<MeasuredClaims> 
   }
 }
 
-/** Pairs of kinds that the other sets lack, in halves by their hash: nobody looked at the second one. */
-export async function measureOtherKinds() {
+/** In halves by the pairs' hash: nobody looked at the second one. */
+export async function measureHalves(set: HalvedSetName) {
   const roots = [join(ROOT, "models")];
   const models = new Models({ roots, embeddingModel: "tessera-embed-384", warn: () => undefined, inference: null });
   const { claims, release } = await claimVerifier(models);
-  const half = (heldBack: number) =>
-    labelledPairs("other-kinds").filter(
-      ({ premise, hypothesis }) =>
-        createHash("sha256")
-          .update(premise + hypothesis)
-          .digest()[0]! %
-          2 ===
-        heldBack,
-    );
+  const pairs = labelledPairs(set);
+  const half = (heldBack: boolean) => pairs.filter((pair) => isHeldBack(pair) === heldBack);
   try {
-    return { seen: await measurePairs(claims, half(0)), heldBack: await measurePairs(claims, half(1)) };
+    return { seen: await measurePairs(claims, half(false)), heldBack: await measurePairs(claims, half(true)) };
   } finally {
     await release();
   }
+}
+
+export function isHeldBack({ premise, hypothesis }: LabelledPair): boolean {
+  return (
+    createHash("sha256")
+      .update(premise + hypothesis)
+      .digest()[0]! %
+      2 ===
+    1
+  );
 }
 
 /**

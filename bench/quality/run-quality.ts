@@ -6,7 +6,7 @@ import { type Interval, intervalOfShare } from "../../src/features/evaluation/in
 import { TestServer } from "../../test/e2e/server.js";
 import { ROOT } from "../servers.js";
 import { type MeasuredAnswers, measureAnswers } from "./answers.js";
-import { type MeasuredClaims, measureClaims, measureOtherKinds, measurePublicPairs } from "./claims.js";
+import { type MeasuredClaims, measureClaims, measureHalves, measurePublicPairs } from "./claims.js";
 import { type AskedOfFolder, askFolder, type FOLDERS } from "./folder.js";
 import { measureMemories } from "./memory.js";
 import { memoryPage } from "./memory-page.js";
@@ -24,13 +24,27 @@ const shareOf = (right: number, all: number) =>
   `${right} of ${all} | ${all === 0 ? "" : figure(right / all)} | ${between(intervalOfShare(right, all))}`;
 const table = (head: string, aligned: string, lines: readonly string[]) => [head, aligned, ...lines].join("\n");
 
-type OtherKinds = Awaited<ReturnType<typeof measureOtherKinds>>;
+type Halves = Awaited<ReturnType<typeof measureHalves>>;
 
-function claimsPage(measured: MeasuredClaims, others: OtherKinds, ofPublic: string): string {
-  const otherLine = (name: string, { pairs: all, byLabel: labels, wrongContradictions }: OtherKinds["seen"]) => {
+/** A line for each half. */
+function halvesTable(of: string, { seen, heldBack }: Halves): string[] {
+  const line = (name: string, { pairs: all, byLabel: labels, wrongContradictions }: Halves["seen"]) => {
     const right = [...labels.values()].reduce((sum, one) => sum + one.right, 0);
-    return `| ${name} | ${shareOf(right, all)} | ${figure(wrongContradictions)} |`;
+    return `| ${of}, ${name} | ${shareOf(right, all)} | ${figure(wrongContradictions)} |`;
   };
+  return [line("looked at while the rules were made", seen), line("never looked at", heldBack)];
+}
+
+async function claimsPart(): Promise<string> {
+  const halves = { others: await measureHalves("other-kinds"), everyday: await measureHalves("everyday") };
+  return claimsPage(await measureClaims("held-out"), halves, await publicPairs());
+}
+
+function claimsPage(
+  measured: MeasuredClaims,
+  { others, everyday }: { readonly others: Halves; readonly everyday: Halves },
+  ofPublic: string,
+): string {
   const { pairs, byKind, byLabel, claims, claimsAlone, claimsWithUnrelated } = measured;
   const lines = [...byKind].map(([kind, { right, all }]) => `| ${kind} | ${shareOf(right, all)} |`);
   const labels = [...byLabel].map(([label, { right, all }]) => `| ${label} | ${shareOf(right, all)} |`);
@@ -52,11 +66,12 @@ ${table(head, "|---|--:|--:|--:|", [...lines, ...labels])}
 
 Pairs of other kinds, written before the rules were changed (\`test/quality/claims/other-kinds-pairs.tsv\`): coreference,
 comparatives, modality, quantifiers, double negation, units, passives, attributions, dates, lists, typing errors, longer
-premises, roles. The last column is the share of pairs that do not contradict and are called contradictions.
+premises, roles. Everyday facts (\`everyday-pairs.tsv\`), one of which is changed: place, name, number, colour, state, time,
+who; and the same kinds again. The last column is the share of pairs that do not contradict and are called contradictions.
 
 ${table("| | right | share | 95 % | wrong |", "|---|--:|--:|--:|--:|", [
-  otherLine("looked at while the rules were made", others.seen),
-  otherLine("never looked at", others.heldBack),
+  ...halvesTable("other kinds", others),
+  ...halvesTable("everyday", everyday),
 ])}
 
 ${ofPublic}
@@ -181,7 +196,7 @@ function renew(part: string): void {
 
 /** What `run-quality.js claims`, `run-quality.js questions` … do. */
 const PARTS: Readonly<Record<string, (server: TestServer) => Promise<string>>> = {
-  claims: async () => claimsPage(await measureClaims("held-out"), await measureOtherKinds(), await publicPairs()),
+  claims: claimsPart,
   questions: async (server) => questionsPage(await askQuestions(server)),
   retrieval: retrievalPage,
   answers: async () => answersPage(await measureAnswers(), await askFolders()),
@@ -190,7 +205,7 @@ const PARTS: Readonly<Record<string, (server: TestServer) => Promise<string>>> =
 
 async function renewAll(server: TestServer): Promise<void> {
   const parts = [
-    claimsPage(await measureClaims("held-out"), await measureOtherKinds(), await publicPairs()),
+    await claimsPart(),
     questionsPage(await askQuestions(server)),
     await retrievalPage(server),
     answersPage(await measureAnswers(), await askFolders()),

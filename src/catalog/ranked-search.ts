@@ -43,6 +43,9 @@ const TOLD: readonly (readonly [words: number, weight: number])[] = [
   [6, 0.95],
   [4, 0.6],
 ];
+/** Names have hardly any: a query of so many longer words describes what it does not name. */
+const NAMES = 4;
+const TOLD_OF_NAMES: typeof TOLD = [[4, 1]];
 /** And where the texts have less than this of the query's words, likeness weighs this. */
 const KNOWN_MIN = 0.5;
 const OF_UNKNOWN = 0.8;
@@ -54,7 +57,8 @@ const LONG_WORD = /\p{L}{4,}/gu;
  */
 export function weightForQuery(usual: number, query: string, shape: TextShape | null): number {
   const words = query.match(LONG_WORD)?.length ?? 0;
-  const told = TOLD.find(([least]) => words >= least)?.[1] ?? 0;
+  const weights = shape !== null && shape.meanWords <= NAMES ? TOLD_OF_NAMES : TOLD;
+  const told = weights.find(([least]) => words >= least)?.[1] ?? 0;
   if (CODE.test(query)) return usual * OF_CODES;
   if (told === 0 && /"[^"]+"/.test(query)) return usual * OF_QUOTED;
   if (shape === null || shape.meanWords > SHORT_TEXTS) return usual;

@@ -25,6 +25,8 @@ export interface Evidence {
    * nothing.
    */
   readonly isOpen: boolean;
+  /** What the sentence says is only possible or told, or denied twice: nothing certain stands against the claim. */
+  readonly isUncertain: boolean;
   /** The claim has a quantity or a date; a count of things that the sentence counts in no way is none. */
   readonly isMeasured: boolean;
   /** The claim counts things that the sentence does not: "two people" beside "a man and a woman". */
@@ -59,22 +61,32 @@ export function evidenceOf(premise: string, hypothesis: string, meanings: WordMe
   const read = held.filter((one) => !isUnread(one));
   const isUncounted = read.length < held.length;
   const relatedness = pairings.length === 0 ? Number(isCounted) : share(({ likeness }) => likeness);
-  const rest = share(({ match }) => (match === "alike" || match === "none" ? 0 : 1));
-  const isExact = share(({ match }) => (match === "same" || match === "opposite" ? 1 : 0)) > 0.999;
-  const isOther = pairings.some(({ word, match }) => tellsApart(word) && match !== "same" && match !== "opposite");
+  const renamed = namesInstead(said, claimed, pairings);
+  const instances = new Set(instancesOf(said, claimed, pairings));
+  const isExcused = (pairing: Pairing) => renamed.has(pairing) || instances.has(pairing);
+  const rest = share((pairing) =>
+    (pairing.match === "alike" || pairing.match === "none") && !isExcused(pairing) ? 0 : 1,
+  );
+  const isExact =
+    share((pairing) => (/^(?:same|opposite)$/.test(pairing.match) || instances.has(pairing) ? 1 : 0)) > 0.999;
+  const isOther = pairings.some(
+    (pairing) => tellsApart(pairing.word) && !/^(?:same|opposite)$/.test(pairing.match) && !isExcused(pairing),
+  );
   const isTurnedRound = isComparison(said) && isComparison(claimed) && isTurned(pairings);
-  const points = pointsAgainst(said, claimed, pairings, held) + (isTurnedRound ? 1 : 0);
+  const points = pointsAgainst(said, claimed, pairings, held) + Number(isTurnedRound) + Number(renamed.size > 0);
   const isUncertain = inScope(said, said.hedges, pairings) && claimed.hedges.length === 0;
   // Without anything in common, or with two things that differ, it is about something else.
   // What is denied, or said of all, of a narrower thing says nothing about the wider one.
   const isTooNarrow = isDenied(said, pairings) && isNarrower(said, pairings, said.denials);
   const ofAnother = isOfAnother(said, pairings);
+  const isScattered = isFromElsewhere(said, claimed, pairings);
   const contradicts =
     points === 1 &&
     !isTooNarrow &&
     !ofAnother &&
     !isOther &&
     !isUncertain &&
+    !isScattered &&
     rest >= REST_MIN &&
     pairings.some(({ match }) => match === "same");
   const isOpen =
@@ -84,10 +96,10 @@ export function evidenceOf(premise: string, hypothesis: string, meanings: WordMe
     (claimed.denials.length > 0 && !isExact) ||
     isTooNarrow ||
     ofAnother ||
-    (claimed.restrictions.some((word) => /^(?:all|every|everyone|everybody|each|always)$/.test(word)) &&
-      isNarrowerBefore(said, pairings)) ||
+    // "A man", "the girl": captions list what somebody wears between what is done.
+    (isScattered && isExact && claimed.words[0]?.isContent === true) ||
+    isOfMore(said, claimed, pairings) ||
     read.some(({ relation }) => relation !== "within") ||
-    claimed.restrictions.some((word) => !said.restrictions.includes(word)) ||
     isExcepted(said, pairings) ||
     // "Not longer than" does not say "shorter than".
     (isTurnedRound && said.denials.length + claimed.denials.length > 0) ||
@@ -95,9 +107,90 @@ export function evidenceOf(premise: string, hypothesis: string, meanings: WordMe
   const isAgainst = points % 2 === 1;
   const isWhole = !isInterrupted(said, pairings);
   const entails =
-    !isAgainst && !isOpen && !isUncounted && isExact && isWhole && (pairings.length > 0 || held.length > 0);
-  return { relatedness, said: rest, contradicts, entails, isOpen, isMeasured: read.length > 0, isUncounted };
+    !isAgainst &&
+    !isOpen &&
+    !isScattered &&
+    !isUncounted &&
+    isExact &&
+    isWhole &&
+    (pairings.length > 0 || held.length > 0);
+  return {
+    ...{ relatedness, said: rest, contradicts, entails, isOpen },
+    ...{ isUncertain: isUncertain || isDeniedTwice(said, pairings), isMeasured: read.length > 0, isUncounted },
+  };
 }
+
+/** Whether the claim is of all, of many or of nothing else, which the sentence does not say. */
+function isOfMore(said: Sentence, claimed: Sentence, pairings: readonly Pairing[]): boolean {
+  return (
+    (claimed.restrictions.some((word) => /^(?:all|every|everyone|everybody|each|always)$/.test(word)) &&
+      isNarrowerBefore(said, pairings)) ||
+    claimed.restrictions.some((word) => !said.restrictions.includes(word)) ||
+    (has(claimed, /^many$/) && !has(said, /^(?:many|most|all|every|each)$/))
+  );
+}
+
+const NAMING = /^(?:called|named|titled|entitled)$/;
+
+/** The pairings of the name that the claim gives to what the sentence gives another one. */
+function namesInstead(said: Sentence, claimed: Sentence, pairings: readonly Pairing[]): ReadonlySet<Pairing> {
+  const naming = ({ words }: Sentence) => words.findIndex(({ word }) => NAMING.test(word));
+  const [at, own] = [naming(said), naming(claimed)];
+  const given = pairings.filter((_, i) => claimed.items[i]! > own && claimed.words[claimed.items[i]!]!.isName);
+  const isGiven = at >= 0 && own >= 0 && said.words[at + 1]?.isName === true && claimed.words[own + 1]?.isName === true;
+  return new Set(isGiven && given.every(({ match }) => match !== "same") ? given : []);
+}
+
+/**
+ * Whether clauses of the sentence say parts of one clause of the claim of something else: "Eva repaired the fence"
+ * beside "Martin repaired the fence while Eva painted the gate".
+ */
+function isFromElsewhere(said: Sentence, claimed: Sentence, pairings: readonly Pairing[]): boolean {
+  const told = pairings.map((pairing, i) => ({ ...pairing, at: claimed.items[i]! }));
+  const found = told.filter(({ match, places }) => match !== "alike" && places.length > 0);
+  const paired = new Set(found.flatMap(({ places }) => places));
+  const clauseOf = (at: number) => said.clauses[at];
+  const isApart = (from: number, to: number) => {
+    if (clauseOf(from) === clauseOf(to)) return false;
+    const first = said.clauses.indexOf(clauseOf(to)!);
+    // "Lyon, a city in France": that is the same thing.
+    if (to > from && ARTICLE.test(said.words[first]!.word)) return false;
+    const before = said.items.findLast((at) => at < first);
+    if (to > from && before !== from && /^(?:who|whom|whose|which)$/.test(said.words[first]!.word)) return true;
+    return to < from || said.items.some((at) => clauseOf(at) === clauseOf(to) && at < to && !paired.has(at));
+  };
+  return found.some(({ places, at }, i) => {
+    const next = found[i + 1];
+    if (next === undefined || next.at === undefined || claimed.clauses[next.at] !== claimed.clauses[at]) return false;
+    if (claimed.words.slice(at, next.at).some(({ word }) => SUBORDINATES.test(word))) return false;
+    return places.every((from) => next.places.every((to) => isApart(from, to)));
+  });
+}
+
+const SUBORDINATES = /^(?:when|after|before|since|as|until|till|if|where|that)$/;
+
+const UNIVERSAL = /^(?:all|every|each)$/;
+
+/** The pairings of numbers and names of one of those of which the sentence says it: "every room", "room 12". */
+function instancesOf(said: Sentence, claimed: Sentence, pairings: readonly Pairing[]): Pairing[] {
+  return pairings.filter((pairing, i) => {
+    const kind = pairings[i - 1];
+    if (kind === undefined || pairing.match !== "none" || !tellsApart(pairing.word)) return false;
+    const isBehind = claimed.items[i - 1] === claimed.items[i]! - 1;
+    return (
+      isBehind && kind.match === "same" && kind.places.some((at) => UNIVERSAL.test(said.words[at - 1]?.word ?? ""))
+    );
+  });
+}
+
+/** "Few members voted" beside "most members voted". */
+function isOtherShare(one: Sentence, other: Sentence): boolean {
+  const isFew = ({ words }: Sentence) => words.some(({ word }, at) => word === "few" && words[at - 1]?.word !== "a");
+  const many = /^(?:all|every|each|most|many)$/;
+  return (isFew(one) && has(other, many)) || (isFew(other) && has(one, many));
+}
+
+const has = ({ words }: Sentence, wanted: RegExp) => words.some(({ word }) => wanted.test(word));
 
 /** How many things stand against the claim: a denial, each opposite, another quantity, another order. */
 function pointsAgainst(said: Sentence, claimed: Sentence, pairings: readonly Pairing[], held: readonly Held[]): number {
@@ -111,7 +204,8 @@ function pointsAgainst(said: Sentence, claimed: Sentence, pairings: readonly Pai
     ? 1
     : 0;
   const reversed = orderOf(said, claimed) === "reversed" ? 1 : 0;
-  return opposites + denied + apart + reversed + (said.isFuture && claimed.isDone ? 1 : 0);
+  const otherShare = isOtherShare(said, claimed) ? 1 : 0;
+  return opposites + denied + apart + reversed + otherShare + (said.isFuture && claimed.isDone ? 1 : 0);
 }
 
 /** Names, ordinals and numbers that name something: with another one it is another thing. */
@@ -144,11 +238,21 @@ const isFamily = (one: string, other: string) =>
 function isDenied(said: Sentence, pairings: readonly Pairing[]): boolean {
   const used = new Set(pairings.flatMap(({ match, places }) => (match === "opposite" ? places : [])));
   const denials = said.denials.filter((at) => !used.has(at) && said.words[at]!.word !== "nor");
-  // "No room is without a window": two in a clause deny nothing.
-  const areTwo = (at: number) => denials.filter((other) => said.clauses[other] === said.clauses[at]).length === 2;
   return inScope(
     said,
-    denials.filter((at) => !areTwo(at)),
+    denials.filter((at) => !areTwo(said, denials, at)),
+    pairings,
+  );
+}
+
+/** "No room is without a window": two in a clause deny nothing. */
+const areTwo = ({ clauses }: Sentence, denials: readonly number[], at: number) =>
+  denials.filter((other) => clauses[other] === clauses[at]).length === 2;
+
+function isDeniedTwice(said: Sentence, pairings: readonly Pairing[]): boolean {
+  return inScope(
+    said,
+    said.denials.filter((at) => areTwo(said, said.denials, at)),
     pairings,
   );
 }

@@ -4,7 +4,7 @@
  */
 
 import { type Word, wordsOf } from "./claim-words.js";
-import { DENIED_BEFORE_THAT, DENIED_BEFORE_TO, DENYING_WORDS } from "./opposites.js";
+import { DENIED_BEFORE_THAT, DENIED_BEFORE_TO, DENYING_WORDS, isColour } from "./opposites.js";
 import { quantitiesOf } from "./quantities.js";
 import type { Quantity } from "./quantity.js";
 
@@ -40,8 +40,19 @@ const NO_CONTENT =
 const REPEATABLE =
   /^(?:visited|travel?led|went|played|won|met|saw|ate|bought|wrote|worked|lived|stayed|swam|sang|called|ran|sold)$/;
 
-export function readSentence(text: string): Sentence {
-  const words = wordsOf(text.replaceAll(/\bno one\b/gi, "nobody"));
+/** Phrases, and the words that say the same. */
+const PHRASES: readonly (readonly [RegExp, string])[] = [
+  [/\bno one\b/gi, "nobody"],
+  [/\bnot (?:true|correct|the case) that\b/gi, "not that"],
+  [/\bout of (?:order|service)\b/gi, "broken"],
+  [/\bsold out\b/gi, "unavailable"],
+  [/(?:'|’)s name (is|was)\b/gi, " $1 called"],
+];
+const SHADE = /^(?:dark|light|bright|pale|deep)$/;
+
+export function readSentence(given: string): Sentence {
+  const text = PHRASES.reduce((plainer, [phrase, words]) => plainer.replaceAll(phrase, words), given);
+  const words = wordsOf(text);
   const quantities = quantitiesOf(words);
   const inQuantity = new Set(
     quantities.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, i) => start + i)),
@@ -54,6 +65,7 @@ export function readSentence(text: string): Sentence {
     !inQuantity.has(at) &&
     !NO_CONTENT.test(word) &&
     !isHedge(at) &&
+    !(SHADE.test(word) && isColour(words[at + 1]?.word ?? "")) &&
     !isPlainDenial(word, denied.has(at))
       ? [at]
       : [],
@@ -119,9 +131,7 @@ function clausesOf(text: string, words: readonly Word[]): number[] {
   let at = 0;
   let clause = 0;
   // Pieces have the words of the whole, in order.
-  for (const piece of text
-    .replaceAll(/\bno one\b/gi, "nobody")
-    .split(/(?=[,;:–—]\s)|(?=\b(?:but|while|whereas|although|though|because|and|or|so)\b)/iu)) {
+  for (const piece of text.split(/(?=[,;:–—]\s)|(?=\b(?:but|while|whereas|although|though|because|and|or|so)\b)/iu)) {
     for (const _ of wordsOf(piece)) {
       if (at < words.length) clauses.push(clause);
       at++;

@@ -122,6 +122,8 @@ for (const [number, line] of SIDES.trim().split("\n").entries()) {
 /** A thing has one of them, at a place. */
 const COLOURS = new Set("red green blue yellow orange purple violet pink brown black white grey gray".split(" "));
 
+export const isColour = (word: string): boolean => COLOURS.has(word);
+
 interface Form {
   readonly word: string;
   readonly stem: string;
@@ -148,7 +150,7 @@ export const DENYING_WORDS: ReadonlySet<string> = new Set(
 /** Before "to" and before "that", these deny what follows. */
 export const DENIED_BEFORE_TO =
   /^(?:fail(?:s|ed)?|refuse[sd]?|decline[sd]?|forg[eo]ts?|unable|impossible|neglect(?:s|ed)?)$/;
-export const DENIED_BEFORE_THAT = /^(?:false|untrue|den(?:y|ies|ied)|wrong)$/;
+export const DENIED_BEFORE_THAT = /^(?:false|untrue|den(?:y|ies|ied)|wrong|impossible)$/;
 
 /** Before a verb, to deny it. */
 export const AUXILIARIES: ReadonlySet<string> = new Set(["do", "does", "did"]);

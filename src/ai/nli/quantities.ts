@@ -82,6 +82,8 @@ export function compareQuantity(said: Quantity, claimed: Quantity): "within" | "
   // What a currency is worth in another is not known.
   if (said.unit !== claimed.unit && isMoney(said) && isMoney(claimed)) return "open";
   if (said.unit !== claimed.unit && said.behind?.some((stem) => claimed.behind?.includes(stem)) !== true) return null;
+  // "12 of the 30 pupils" says nothing of 30 pupils.
+  if (said.isTotal !== claimed.isTotal) return null;
   const slack = 1e-9 * Math.max(1, Math.abs(Number.isFinite(said.low) ? said.low : said.high));
   if (said.low >= claimed.low - slack && said.high <= claimed.high + slack) return "within";
   if (said.isSpan === true && claimed.low >= said.low && claimed.high <= said.high) return "within";
@@ -104,6 +106,12 @@ function shareAt(words: readonly Word[], at: number): Quantity | null {
 function countAt(words: readonly Word[], at: number, taken: ReadonlySet<number>): Quantity | null {
   const number = numberAt(words, at);
   if (number === null) return null;
+  const total = totalBehind(words, number.end);
+  if (total !== null) {
+    const [unit, factor] = unitAt(words, total.at, total.end, taken);
+    const [low, high] = bounded(words, at, number.value, number.end);
+    if (unit !== null && factor === 1) return { unit, low, high, start: at, end: total.at, isDate: false };
+  }
   let { value, end } = number;
   const range = words[end]?.word === "and" && words[at - 1]?.word === "between" ? numberAt(words, end + 1) : null;
   let upper = value;
@@ -124,7 +132,21 @@ function countAt(words: readonly Word[], at: number, taken: ReadonlySet<number>)
     end: unitEnd,
     isDate: false,
     ...(isCount ? { behind: stemsBehind(words, end) } : {}),
+    ...(isTotalAt(words, at) ? { isTotal: true } : {}),
   };
+}
+
+/** The number of "of the 30 pupils". */
+function totalBehind(words: readonly Word[], at: number): { at: number; end: number } | null {
+  if (words[at]?.word !== "of") return null;
+  const place = words[at + 1]?.isNumber === true ? at + 1 : at + 2;
+  const number = numberAt(words, place);
+  return number?.end === undefined || words[place]?.isNumber !== true ? null : { at: place, end: number.end };
+}
+
+function isTotalAt(words: readonly Word[], at: number): boolean {
+  const before = words[at - 1]?.word === "of" ? at - 2 : words[at - 2]?.word === "of" ? at - 3 : -1;
+  return before >= 0 && words[before]!.isNumber;
 }
 
 /** "And 50 cents" behind "5 euros", and where it ends. */

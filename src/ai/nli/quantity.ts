@@ -12,6 +12,8 @@ export interface Quantity {
   readonly isDate: boolean;
   /** All of the interval is meant, not some value in it: "from Monday to Friday". */
   readonly isSpan?: boolean;
+  /** The whole that a count is a part of: the 30 of "12 of the 30 pupils". */
+  readonly isTotal?: boolean;
   /** The stems of the words behind a count, one of which is what is counted: "two happy children". */
   readonly behind?: readonly string[];
 }

@@ -58,7 +58,7 @@ export function weighScores(
     ? [...shares([SAME_SUBJECT.contradiction, SAME_SUBJECT.entailment], traits), 0]
     : shares([JUDGED.contradiction, JUDGED.entailment, JUDGED.unrelated], traits);
   // Numbers and dates are read, not guessed.
-  const against = evidence.isMeasured ? 0 : contradiction;
+  const against = evidence.isMeasured || evidence.isUncertain ? 0 : contradiction;
   const forIt = evidence.isOpen || comparison === "other" ? 0 : entailment;
   return {
     scores: [against, forIt, 1 - against - forIt],

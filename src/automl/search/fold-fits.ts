@@ -33,7 +33,7 @@ export interface Fitted {
 /** With fewer folds, their models have learned from too few of the rows to stand for all. */
 const COMMITTEE_FOLDS_MIN = 3;
 /** What differs so much from fold to fold that the mean of the folds' models is better than one of all rows. */
-const TOGETHER: ReadonlySet<Algorithm> = new Set(["random_forest", "neural_network"]);
+const TOGETHER: ReadonlySet<Algorithm> = new Set(["xgboost", "random_forest", "neural_network"]);
 
 export class FoldFits {
   /** By trial: of each fold, or of the last one alone. */
@@ -75,9 +75,8 @@ export class FoldFits {
     if (!this.isCommittee(candidate.algorithm)) {
       return this.fit(candidate, indices(target.length), null, "full", `final ${candidate.trial}`).model;
     }
-    return new Committee(
-      this.kept.get(candidate.trial) ?? folds.map((_, fold) => this.fitFold(candidate, fold, null).model),
-    );
+    const models = this.kept.get(candidate.trial) ?? folds.map((_, fold) => this.fitFold(candidate, fold, null).model);
+    return new Committee(models.map((model) => ofRounds(model, candidate)));
   }
 
   /** Its model that did not learn from the last fold's rows, with the columns that it reads. */
@@ -85,16 +84,20 @@ export class FoldFits {
     const { folds, prepared, seed } = this.setting;
     const last = folds.length - 1;
     const model = this.kept.get(candidate.trial)?.at(-1);
-    const rounds = candidate.parameters.rounds;
     if (model === undefined) return this.fitFold(candidate, last, null);
     const { columns } = prepared.inputsFor(folds[last]!.train, new Random(seed, streamOf(candidate.trial, last)));
-    return { model: rounds === undefined ? model : model.firstRounds!(Number(rounds)), columns };
+    return { model: ofRounds(model, candidate), columns };
   }
 
   private isCommittee(algorithm: Algorithm): boolean {
     const { inOrderOfTime, folds } = this.setting;
     return TOGETHER.has(algorithm) && !inOrderOfTime && folds.length >= COMMITTEE_FOLDS_MIN;
   }
+}
+
+/** A boosting with the rounds that validation chose. */
+function ofRounds(model: FittedModel, { parameters: { rounds } }: Candidate): FittedModel {
+  return rounds === undefined ? model : model.firstRounds!(Number(rounds));
 }
 
 function streamOf(trial: number, fold: number): string {

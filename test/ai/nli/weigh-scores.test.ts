@@ -172,6 +172,68 @@ t.test("what is open is neither", async (t) => {
   }
 });
 
+t.test("what one clause says of one thing is not said of the thing of another clause", async (t) => {
+  const certain = logitsOf(0.05, 0.9, 0.05);
+  const elsewhere: readonly (readonly [string, string])[] = [
+    ["Tim washed the car while Rita cut the hedge.", "Rita washed the car."],
+    ["Jon studied in Oslo and teaches in Bergen.", "Jon studied in Bergen."],
+    ["Vera gave the lamp to Udo, who reads at night.", "Vera reads at night."],
+  ];
+  for (const [premise, hypothesis] of elsewhere) {
+    const { scores } = weighScores({ premise, hypothesis }, certain, true, meanings);
+    t.ok(Math.max(scores[0], scores[1]) < 0.6, `${premise} ${hypothesis} ${scores}`);
+  }
+  for (const [premise, hypothesis] of [
+    ["The mill, built in 1810, burned down.", "The mill burned down."],
+    ["Olga lives in Graz, a town in Austria.", "Olga lives in Austria."],
+    ["Ida met Max and lost her ring.", "Ida lost her ring."],
+  ] as const) {
+    t.ok(weighScores({ premise, hypothesis }, certain, true, meanings).scores[1] >= 0.6, `${premise} ${hypothesis}`);
+  }
+});
+
+t.test("what is possible, told or denied twice stands against nothing", async (t) => {
+  const against = logitsOf(0.95, 0.01, 0.04);
+  for (const [premise, hypothesis] of [
+    ["Members may use the pool.", "The members filled the pool with sand."],
+    ["Some say the bridge is unsafe.", "The bridge is not unsafe."],
+    ["There is no street without a tree.", "Each street has a tree."],
+  ] as const) {
+    const { scores } = weighScores({ premise, hypothesis }, against, true, meanings);
+    t.ok(scores[0] < 0.6, `${premise} ${hypothesis} ${scores}`);
+  }
+});
+
+t.test("other names, shades of colours, shares of a number, every one and one of them", async (t) => {
+  const undecided = logitsOf(0.3, 0.3, 0.4);
+  for (const [premise, hypothesis, label] of [
+    ["Their boat is called Sea Rose.", "Their boat is named Old Crow.", 0],
+    ["Our cat's name is Minka.", "Our cat is called Tiger.", 0],
+    ["The gate is dark green.", "The gate is bright red.", 0],
+    ["Nine of the twenty lamps are broken.", "Twelve of the twenty lamps are broken.", 0],
+    ["Nine of the twenty lamps are broken.", "Nine lamps are broken.", 1],
+    ["Nine of the twenty lamps are broken.", "Fewer than ten lamps are broken.", 1],
+    ["Nine of the twenty lamps are broken.", "Twenty lamps are broken.", 0],
+    ["Few of the guests danced.", "Most of the guests danced.", 0],
+    ["Every cabin has a stove.", "Cabin 7 has no stove.", 0],
+    ["Every cabin has a stove.", "Cabin 7 has a stove.", 1],
+    ["It is not true that the bakery moved.", "The bakery moved.", 0],
+    ["It is impossible that she did not see it.", "She did not see it.", 0],
+    ["The lift is out of order.", "The lift works.", 0],
+  ] as const) {
+    const { scores } = weighScores({ premise, hypothesis }, undecided, true, meanings);
+    t.ok(scores[label] >= 0.6, `${premise} ${hypothesis} ${scores}`);
+  }
+  for (const [premise, hypothesis] of [
+    ["Their boat is called Sea Rose.", "Their neighbour is called Tom."],
+    ["A few of the guests danced.", "Many of the guests danced."],
+    ["The school has twenty lamps.", "Nine of the twenty lamps are broken."],
+  ] as const) {
+    const { scores } = weighScores({ premise, hypothesis }, undecided, true, meanings);
+    t.ok(Math.max(scores[0], scores[1]) < 0.6, `${premise} ${hypothesis} ${scores}`);
+  }
+});
+
 t.test("an unrelated text neither entails nor contradicts, and does not count against any model", async (t) => {
   const [premise, hypothesis] = ["It rains in Berlin.", "The cat is on the mat."];
   const sure = weighScores({ premise, hypothesis }, logitsOf(0.98, 0.01, 0.01, 4), true, meanings);
