@@ -7,10 +7,6 @@ const { channel } = require("node:diagnostics_channel");
 const { setFlagsFromString } = require("node:v8");
 const { BroadcastChannel, isMainThread } = require("node:worker_threads");
 
-/** The flags that src/main.ts changes when the server has started: first V8's own values, those of Node 20. */
-const USUAL = ["--allocation-site-pretenuring", "--max-inlined-bytecode-size-cumulative=920", "--wasm-tier-up"];
-const LATER = ["--no-allocation-site-pretenuring", "--max-inlined-bytecode-size-cumulative=300", "--no-wasm-tier-up"];
-
 /** Threads that must have code and have not answered then are given up. */
 const PATIENCE_MS = 60_000;
 /** How long the others are waited for: they may have ended. */
@@ -65,8 +61,8 @@ async function saveAll(kinds, ...flags) {
 if (isMainThread && process.send !== undefined) {
   process.once("message", async ({ kinds }) => {
     try {
-      await saveAll(kinds, ...USUAL);
-      await saveAll(kinds, ...LATER);
+      await saveAll(kinds, "--allocation-site-pretenuring", "--wasm-tier-up");
+      await saveAll(kinds, "--no-allocation-site-pretenuring", "--no-wasm-tier-up");
       process.send({ saved: [...running] });
     } catch (error) {
       process.send({ failed: error.message });

@@ -25,9 +25,6 @@ async function run(): Promise<void> {
   // point read). Set when the server has started: after a change of flags V8 takes none of the code that node keeps
   // compiled, in any thread (a tenth of the start).
   setFlagsFromString("--no-allocation-site-pretenuring");
-  // V8's optimizing compiler takes as much CPU as the first statements over a million rows do themselves, on few helper
-  // threads. With a third of the code that V8 inlines by itself, it takes less, and what it makes is as fast here.
-  setFlagsFromString("--max-inlined-bytecode-size-cumulative=300");
   grammarIsPlain();
 }
 
