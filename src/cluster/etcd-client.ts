@@ -1,8 +1,7 @@
 /**
  * Calls of etcd's API over gRPC. Each has a deadline, and connections are kept under watch by HTTP/2 pings, so that one
  * whose peer has vanished is found out. Calls go to one member until it fails; the next call then goes to the next one.
- * Those that say so go to the member that leads.
- * No call is repeated here: whoever made it knows whether that is safe.
+ * Those that say so go to the member that leads. No call is repeated here: whoever made it knows whether that is safe.
  */
 import {
   create,
@@ -117,13 +116,9 @@ export class EtcdClient {
 
   /** Never rejects. */
   private async findLeader(): Promise<number | null> {
-    const asked = this.members.map((_, member) =>
-      this.call("Maintenance/Status", StatusRequestSchema, StatusResponseSchema, {}, { member }).catch(() => null),
-    );
-    const answers = await Promise.all(asked);
     let leader: number | null = null;
     let term = 0n;
-    for (const [member, answer] of answers.entries()) {
+    for (const [member, answer] of (await this.statuses()).entries()) {
       const { memberId, raftTerm } = answer?.header ?? { memberId: 0n, raftTerm: 0n };
       if (answer?.leader !== memberId || raftTerm <= term) continue;
       [leader, term] = [member, raftTerm];
@@ -150,17 +145,17 @@ export class EtcdClient {
   }
 
   /** Each member by itself. */
-  memberStatus(): Promise<readonly MemberStatus[]> {
-    return Promise.all(
-      this.members.map(async ({ endpoint }, member) => {
-        const asked = this.call("Maintenance/Status", StatusRequestSchema, StatusResponseSchema, {}, { member });
-        const version = await asked.then(
-          (answer) => answer.version,
-          () => null,
-        );
-        return { endpoint, version };
-      }),
+  async memberStatus(): Promise<readonly MemberStatus[]> {
+    const answers = await this.statuses();
+    return this.members.map(({ endpoint }, member) => ({ endpoint, version: answers[member]?.version ?? null }));
+  }
+
+  /** By member; null: it does not answer. */
+  private statuses(): Promise<readonly (StatusResponse | null)[]> {
+    const asked = this.members.map((_, member) =>
+      this.call("Maintenance/Status", StatusRequestSchema, StatusResponseSchema, {}, { member }).catch(() => null),
     );
+    return Promise.all(asked);
   }
 
   /** The ids of members that have run out of space. */
