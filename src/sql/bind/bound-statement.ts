@@ -233,12 +233,12 @@ export interface BoundExplainExecute extends Omit<BoundExplain, "kind" | "statem
   readonly execute: BoundExecute;
 }
 
-/** ANALYZE: renews the statistics of these tables. The others do nothing else here. */
 /** A statement that may not run in a transaction block: its name; absent: it may. */
 interface MayRunAlone {
   readonly alone?: string;
 }
 
+/** ANALYZE: renews the statistics of these tables. The others do nothing else here. */
 export interface BoundAnalyze extends MayRunAlone {
   readonly kind: "analyze";
   readonly tag: "ANALYZE" | "VACUUM" | "CLUSTER" | "CHECKPOINT";

@@ -8,41 +8,12 @@ import type { ElementTable } from "../../catalog/property-graph.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { ExprNode, FromTable, QueryNode, TargetNode } from "../parse/ast-query.js";
+import { plainSelect } from "../parse/plain-query.js";
 
 /** What a subquery calls the column with an id; no property can have that name. */
 export const keyName = (columnId: number): string => `\u0001key ${columnId}`;
 
 export const columnNode = (...path: string[]): ExprNode => ({ kind: "column", path, star: false, position: 0 });
-
-/** A plain query. */
-export function selectNode(targets: readonly TargetNode[], from: QueryFrom, where: ExprNode | null): QueryNode {
-  const body = {
-    kind: "select",
-    distinct: "all",
-    targets,
-    from,
-    where,
-    groupBy: [],
-    groupDistinct: false,
-    having: null,
-    windows: [],
-  } as const;
-  return { ...PLAIN, body };
-}
-
-type QueryFrom = Extract<QueryNode["body"], { kind: "select" }>["from"];
-
-/** Of a query, what stands around its body. */
-export const PLAIN = {
-  kind: "query",
-  with: null,
-  orderBy: [],
-  limit: null,
-  offset: null,
-  withTies: false,
-  locking: [],
-  position: 0,
-} as const;
 
 /**
  * `SELECT targets, keys FROM the table`. `relations`: what its columns were called when the graph was made; the
@@ -68,7 +39,7 @@ export function elementQuery(
     sample: null,
     position: 0,
   };
-  return selectNode([...targets, ...keyTargets], [from], null);
+  return plainSelect([...targets, ...keyTargets], [from], null);
 }
 
 /** By column id; a column that came later has a name that nothing uses. */

@@ -17,8 +17,9 @@ import type {
   TargetNode,
 } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
+import { plainQuery, plainSelect } from "../parse/plain-query.js";
 import type { BindEnvironment } from "./bound-statement.js";
-import { columnNode, elementQuery, keyName, PLAIN, selectNode } from "./graph-element-query.js";
+import { columnNode, elementQuery, keyName } from "./graph-element-query.js";
 import { firstFound } from "./names.js";
 import { relationOf } from "./scope.js";
 
@@ -72,7 +73,7 @@ export function graphTableQuery(node: GraphTableNode, env: BindEnvironment): Que
     parts.push(partQuery({ tables, forward: [] }, pattern, columns, node, graph, env));
   }
   return parts.reduce((left, right): QueryNode => {
-    return { ...PLAIN, body: { kind: "set operation", op: "union", all: true, left, right } };
+    return plainQuery({ kind: "set operation", op: "union", all: true, left, right });
   });
 }
 
@@ -278,7 +279,7 @@ function partQuery(
   });
   const all = [...met, ...conditions];
   const where: ExprNode | null = all.length < 2 ? (all[0] ?? null) : { kind: "and", args: all, position: 0 };
-  return selectNode(columns, from, where);
+  return plainSelect(columns, from, where);
 }
 
 const keyOf = ({ alias }: Element, column: number): ExprNode => columnNode(alias, keyName(column));

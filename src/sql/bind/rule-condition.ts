@@ -4,6 +4,7 @@
  */
 import type { SelectStatement } from "../parse/ast.js";
 import type { ExprNode } from "../parse/ast-query.js";
+import { plainSelect } from "../parse/plain-query.js";
 
 export function hasSubquery(node: unknown): boolean {
   if (typeof node !== "object" || node === null) return false;
@@ -15,27 +16,7 @@ export function conditionQuery(condition: ExprNode): SelectStatement {
   const { position } = condition;
   return {
     kind: "select",
-    query: {
-      kind: "query",
-      with: null,
-      body: {
-        kind: "select",
-        distinct: "all",
-        targets: [{ expr: condition, name: null, position }],
-        from: [],
-        where: null,
-        groupBy: [],
-        groupDistinct: false,
-        having: null,
-        windows: [],
-      },
-      orderBy: [],
-      limit: null,
-      offset: null,
-      withTies: false,
-      locking: [],
-      position,
-    },
+    query: plainSelect([{ expr: condition, name: null, position }], [], null, position),
     position,
   };
 }

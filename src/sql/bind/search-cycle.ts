@@ -23,6 +23,7 @@ import type {
   TargetNode,
 } from "../parse/ast-query.js";
 import { plainCall } from "../parse/plain-call.js";
+import { plainSelect } from "../parse/plain-query.js";
 
 /** The table's query with the columns of SEARCH and CYCLE. `names`: the columns that it has without them. */
 export function expandSearchCycle(table: CommonTableNode, names: readonly string[]): QueryNode {
@@ -83,36 +84,15 @@ function wrapped(
   extra: (alias: string) => TargetNode[],
 ): QueryNode {
   const { position } = query;
-  const body: SelectBody = {
-    kind: "select",
-    distinct: "all",
-    targets: [...names.map((name) => target(column([alias, name]), name)), ...extra(alias)],
-    from: [
-      {
-        kind: "from subquery",
-        query,
-        alias: { name: alias, columns: [...names, ...carried] },
-        lateral: false,
-        position,
-      },
-    ],
-    where: null,
-    groupBy: [],
-    groupDistinct: false,
-    having: null,
-    windows: [],
-  };
-  return {
-    kind: "query",
-    with: null,
-    body,
-    orderBy: [],
-    limit: null,
-    offset: null,
-    withTies: false,
-    locking: [],
+  const from: FromNode = {
+    kind: "from subquery",
+    query,
+    alias: { name: alias, columns: [...names, ...carried] },
+    lateral: false,
     position,
   };
+  const targets = [...names.map((name) => target(column([alias, name]), name)), ...extra(alias)];
+  return plainSelect(targets, [from], null, position);
 }
 
 /** The reference shows no more columns than the table has without SEARCH and CYCLE: its stars are spelled out. */
