@@ -16,6 +16,8 @@ import type { BoltKind, WireMetrics } from "./wire-metrics.js";
 const STATUSES = 600;
 /** An actor that is busy for longer is left out of this reading. */
 const ACTOR_ANSWER_MS_MAX = 1_000;
+/** Between two looks at how late the loop comes round. Each wakes an idle thread. */
+const LOOP_LAG_MS = 100;
 
 export interface RouteLabels {
   readonly method: string;
@@ -87,7 +89,7 @@ export interface MetricsSources {
 export function metricsPage(sources: MetricsSources): MetricsPage {
   const { requests, pool } = sources;
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_LAG_MS });
   const registers = [registry];
   new DurationHistogram(
     {

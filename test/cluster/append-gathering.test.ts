@@ -45,7 +45,7 @@ class World {
 t.test("a few clients are not waited for", (t) =>
   story(async (world) => {
     t.equal(await world.next(), null, "nor is anybody before the first append");
-    world.gathering.appended(MANY_COMMITS - 1, 100, 100);
+    world.gathering.appended(3, MANY_COMMITS - 4, 100);
     t.equal(await world.next(), null);
   }),
 );
@@ -80,16 +80,38 @@ t.test("how long it waits follows from how long the one before took, and is some
   }),
 );
 
-t.test("where nobody comes, it is not tried again for a while", (t) =>
+t.test("clients of the newest appends are waited for, though the last one had few", (t) =>
   story(async (world) => {
-    for (let time = 0; time < 2; time++) {
-      world.gathering.appended(8, 0, 100);
-      t.equal(await world.next(), 0);
-      for (let append = 0; append < 8; append++) {
-        world.gathering.appended(8, 0, 100);
+    world.gathering.appended(1, 39, 1000);
+    world.queued = 0;
+    world.gathering.appended(4, 0, 1000);
+    t.equal(await world.next(...Array.from({ length: 40 }, () => 1)), 34, "of forty");
+    for (let append = 0; append < 3; append++) world.gathering.appended(10, 0, 1000);
+    world.queued = 0;
+    world.gathering.appended(10, 0, 1000);
+    t.equal(await world.next(...Array.from({ length: 40 }, () => 1)), 8, "the others have gone");
+  }),
+);
+
+t.test("where nobody comes, it is tried again less and less often", (t) =>
+  story(async (world) => {
+    const tryIn = async (appends: number) => {
+      for (let append = 0; append < appends; append++) {
+        world.gathering.appended(10, 0, 100);
         t.equal(await world.next(), null);
       }
+      world.gathering.appended(10, 0, 100);
+    };
+    world.gathering.appended(10, 0, 100);
+    for (const appends of [1, 2, 4, 8, 16, 16]) {
+      t.equal(await world.next(), 0);
+      await tryIn(appends);
     }
+    t.equal(await world.next(1, 1, 1, 1, 1, 1, 1, 1), 8, "somebody comes again");
+    world.queued = 0;
+    world.gathering.appended(10, 0, 100);
+    t.equal(await world.next(), 0);
+    await tryIn(1);
   }),
 );
 
@@ -114,18 +136,18 @@ t.test("in the log: the append after one of many commits waits", (t) =>
     await write("a", "b", "c", "d", "e");
     await answer();
     await answer();
-    await write("f", "g");
-    t.equal(service.waitingAppends, 0, "two of four");
-    await write("h");
+    await write("f", "g", "h");
+    t.equal(service.waitingAppends, 0, "four of five");
+    await write("i");
     t.equal(service.waitingAppends, 1);
     await answer();
-    await write("i");
-    t.equal(service.waitingAppends, 0, "two of three are waited for");
+    await write("j");
+    t.equal(service.waitingAppends, 0, "four are waited for");
     await loop.sleep(9);
     t.equal(service.waitingAppends, 1, "in vain");
     await answer();
     await shard.close();
     const appends = (await appendsOf(service)).map(({ first, last }) => `${first}-${last}`);
-    t.same(appends, ["1-1", "2-5", "6-8", "9-9"]);
+    t.same(appends, ["1-1", "2-5", "6-9", "10-10"]);
   }),
 );
