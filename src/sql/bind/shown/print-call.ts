@@ -12,6 +12,7 @@ import type {
   SortNode,
   WindowNode,
 } from "../../parse/ast-query.js";
+import { printSyntax } from "../../parse/print-syntax.js";
 import { argumentTypes, type Wanted } from "./argument-types.js";
 import type { Label } from "./constant-text.js";
 import { type Around, ITEM, type Piece } from "./layout.js";
@@ -28,21 +29,14 @@ interface Expressions {
   beside(name: string, left: ExprNode, right: ExprNode): Wanted;
 }
 
-/** Words of the calls that are written as syntax, between their arguments in the order of the text. */
-const SYNTAX: Readonly<Record<string, { readonly order: readonly number[]; readonly words: readonly string[] }>> = {
-  overlay: { order: [0, 1, 2, 3], words: [" PLACING ", " FROM ", " FOR "] },
-  substring: { order: [0, 1, 2], words: [" FROM ", " FOR "] },
-};
-
-const TRIMMED: Readonly<Record<string, string>> = { btrim: "BOTH", ltrim: "LEADING", rtrim: "TRAILING" };
-
 export class CallPrinter {
   constructor(private readonly exprs: Expressions) {}
 
   call(node: CallNode): Piece {
     const { context } = this.exprs;
     if (node.path.some((part) => part.includes(" "))) throw new NotPrinted(node.path.join("."));
-    const syntax = node.isSyntax ? this.syntax(node) : null;
+    // Nobody writes it as a call, and older definitions keep it as one.
+    const syntax = node.isSyntax || node.path.at(-1) === "extract" ? this.syntax(node) : null;
     if (syntax !== null) return syntax;
     const name = this.name(node);
     const given = node.args.map(({ value }) => this.exprs.typeOf(value));
@@ -176,44 +170,16 @@ export class CallPrinter {
   // ---- syntax ----
 
   private syntax(node: CallNode): Piece | null {
-    const name = node.path.at(-1)!;
     const args = node.args.map(({ value }) => value);
     const given = args.map((arg) => this.exprs.typeOf(arg));
     const types = argumentTypes(node, given, undefined, this.exprs.context.names.catalog);
-    const text = (i: number) => this.exprs.text(args[i]!, types[i] ?? null, false);
-    const simple = (written: string): Piece => ({ kind: "simple", text: written });
-    if (name === "timezone" && args.length === 2) {
-      const at = (i: number) =>
-        this.exprs.inside(this.exprs.value(args[i]!, types[i] ?? null, false), { kind: "syntax" });
-      return simple(`(${at(1)} AT TIME ZONE ${at(0)})`);
-    }
-    if (name === "extract" && args[0]?.kind === "string") return simple(`EXTRACT(${args[0].value} FROM ${text(1)})`);
-    if (name === "overlaps" && args.length === 4) {
-      return simple(`((${text(0)}, ${text(1)}) OVERLAPS (${text(2)}, ${text(3)}))`);
-    }
-    if (name === "is_normalized" || name === "normalize") return simple(this.normal(name, args, text(0)));
-    if (name === "pg_collation_for") return simple(`COLLATION FOR (${text(0)})`);
-    if (name === "substring" && args.length === 3 && given[2]!.name !== "int4") {
-      return simple(`SUBSTRING(${text(0)} SIMILAR ${text(1)} ESCAPE ${text(2)})`);
-    }
-    if (name === "position") return simple(`POSITION((${text(1)}) IN (${text(0)}))`);
-    if (name === "substring" && given[1]!.name !== "int4") return null;
-    const trimmed = TRIMMED[name];
-    if (trimmed !== undefined) {
-      return simple(`TRIM(${trimmed}${args.length === 2 ? ` ${text(1)}` : ""} FROM ${text(0)})`);
-    }
-    const form = SYNTAX[name];
-    if (form === undefined || args.length > form.order.length) throw new NotPrinted(`${name} as syntax`);
-    const parts = form.order.slice(0, Math.max(args.length, 2)).map((i) => text(i));
-    const words = parts.map((part, i) => (i === 0 ? part : form.words[i - 1]! + part));
-    return simple(`${name.toUpperCase()}(${words.join("")})`);
-  }
-
-  /** `form`: NFC and the like, a word of its own. */
-  private normal(name: string, [, form]: readonly ExprNode[], text: string): string {
-    if (form !== undefined && form.kind !== "string") throw new NotPrinted("a form of Unicode that is no word");
-    if (name === "normalize") return `NORMALIZE(${text}${form === undefined ? "" : `, ${form.value}`})`;
-    return `(${text} IS${form === undefined ? "" : ` ${form.value}`} NORMALIZED)`;
+    const value = (i: number) => this.exprs.value(args[i]!, types[i] ?? null, false);
+    const text = printSyntax(node, {
+      text: (i) => value(i).text,
+      operand: (i) => this.exprs.inside(value(i), { kind: "syntax" }),
+      isCount: given[1]?.name === "int4",
+    });
+    return text === null ? null : { kind: "simple", text };
   }
 }
 
