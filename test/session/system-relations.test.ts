@@ -55,7 +55,7 @@ t.test("definitions as clients' tools read them", async (t) => {
     ["low"],
     ["high"],
   ]);
-  t.same(await rows("select pg_get_viewdef('named'::regclass)"), [["select name from city;"]]);
+  t.same(await rows("select pg_get_viewdef('named'::regclass)"), [[" SELECT city.name\n   FROM city;"]]);
 });
 
 t.test("relations of the system follow the definitions, also of one's own transaction", async (t) => {
@@ -84,19 +84,30 @@ t.test("views are shown so that they mean the same under another search path", a
     create view joined as
       with old as (select 1 as city) select c.name from city c join "order" o on o.city = c.id, old;
     create view counted as select count(*) from (select * from city where id in (select city from "order")) s`);
-  t.equal(await definition("plain"), "select name from city;");
+  t.equal(await definition("plain"), " SELECT city.name\n   FROM city;");
   await database.exec("set search_path = ''");
-  t.equal(await definition("plain"), "select name from public.city;");
+  t.equal(await definition("plain"), " SELECT city.name\n   FROM public.city;");
   t.equal(
     await definition("joined"),
-    'with old as (select 1 as city) select c.name from public.city c join public."order" o on o.city = c.id, old;',
+    ` WITH old AS (
+         SELECT 1 AS city
+        )
+ SELECT c.name
+   FROM (public.city c
+     JOIN public."order" o ON ((o.city = c.id))),
+    old old_1;`,
   );
   t.equal(
     await definition("counted"),
-    'select count(*) from (select city.id, city.name from public.city where id in (select city from public."order")) s;',
+    ` SELECT count(*) AS count
+   FROM ( SELECT city.id,
+            city.name
+           FROM public.city
+          WHERE (city.id IN ( SELECT "order".city
+                   FROM public."order"))) s;`,
   );
   await database.exec("alter table public.city rename to town");
-  t.equal(await definition("plain"), "select name from public.town AS city;");
+  t.equal(await definition("plain"), " SELECT town.name\n   FROM public.town;");
 });
 
 t.test("comments on all kinds of objects", async (t) => {

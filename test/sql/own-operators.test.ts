@@ -84,7 +84,12 @@ t.test("definitions that use operators", async (t) => {
     ["insert into n values (9)", '23514 new row for relation "n" violates check constraint "n_x_check"'],
     [
       "select pg_get_viewdef('v')",
-      ["select x OPERATOR(s.~~=) 3 as a, (x + 1) OPERATOR(s.~~=) 7 as b from n where x OPERATOR(s.~~=) 5;"],
+      [
+        ` SELECT (n.x OPERATOR(s.~~=) 3) AS a,
+    ((n.x + 1) OPERATOR(s.~~=) 7) AS b
+   FROM n
+  WHERE (n.x OPERATOR(s.~~=) 5);`,
+      ],
     ],
     ["set search_path = public, s"],
     [

@@ -110,7 +110,7 @@ t.test("what is shown after all names were changed makes the same again", async 
     ["4", "e!"],
   ]);
   t.same(await rows("select pg_get_viewdef('star'::regclass)"), [
-    ["select t.id, t.v, t.f, t.g from tab AS t(id, v, f, g, v_1);"],
+    [" SELECT tab.nr AS id,\n    tab.vv AS v,\n    tab.ff AS f,\n    tab.g\n   FROM tab;"],
   ]);
   await database.close();
 });

@@ -310,12 +310,12 @@ function rowsDistinct(node: DistinctFromNode, left: RowNode, right: RowNode, con
   return node.negated ? not(distinct) : distinct;
 }
 
-/** The result has the first argument's type, the comparison that of an `=` between the two. */
+/** The result has the first argument's type, as an `=` between the two takes it. */
 export function bindNullIf(node: NullIfNode, context: ExprContext, bind: Bind): Expr {
   const { binding } = context;
   const equal = applyOperator("=", bind(node.left, context), bind(node.right, context), binding, node);
   const { fn: equals, args } = equal as Extract<Expr, { kind: "call" }>;
-  const { type } = args[0]!;
+  const type = equals.args[0] === TEXT ? TEXT : args[0]!.type;
   return Object.freeze({ kind: "call", type, fn: nullIfFunction(equals, type), args });
 }
 

@@ -54,6 +54,12 @@ import { storedEnvironment } from "./stored-names.js";
 import { isSystemFunction } from "./system/system-functions.js";
 
 export function bindExpr(node: ExprNode, context: ExprContext): Expr {
+  const expr = bindNode(node, context);
+  context.binding.noted.printed?.exprs.set(node, expr);
+  return expr;
+}
+
+function bindNode(node: ExprNode, context: ExprContext): Expr {
   const { binding } = context;
   const { position } = node;
   switch (node.kind) {
@@ -203,6 +209,7 @@ function bindColumn(node: ColumnNode, context: ExprContext): Expr {
     throw error;
   }
   const { expr, item, outer } = found;
+  binding.noted.printed?.columns.set(node, found);
   if (item.own !== undefined) binding.noted.own.set(node, item.own);
   if (expr.kind !== "column") return storedIn(found.name, expr, item, context);
   // A fresh node per reference: messages about grouping need to know where this one stands.

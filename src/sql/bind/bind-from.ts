@@ -60,6 +60,12 @@ export function bindFrom(nodes: readonly FromNode[], scope: Scope, binding: Bind
 
 /** `lateral`: the scope in which a LATERAL item sees what stands left of it. */
 function bindItem(node: FromNode, scope: Scope, lateral: Scope, binding: Binding): FromSource {
+  const source = bindItemAlone(node, scope, lateral, binding);
+  binding.noted.printed?.items.set(node, source.items);
+  return source;
+}
+
+function bindItemAlone(node: FromNode, scope: Scope, lateral: Scope, binding: Binding): FromSource {
   switch (node.kind) {
     case "table":
       return bindTable(node, scope, binding);
@@ -354,7 +360,9 @@ function usingColumn(name: string, items: readonly ScopeItem[], side: string, po
 function mergedColumn(left: Expr, right: Expr, type: JoinPlan["type"], binding: Binding): Expr {
   const common = commonTypeOf([left, right], "JOIN/USING", binding, 0);
   const as = (expr: Expr) => coerceCommon(expr, common, "JOIN/USING", binding, 0);
-  if (type !== "full") return as(type === "right" ? right : left);
+  // Of an inner join it is the one that has the type.
+  const isRight = type === "right" || (type === "inner" && left.type !== common && right.type === common);
+  if (type !== "full") return as(isRight ? right : left);
   const { fn } = resolveFunction("coalesce", [common, common]);
   return Object.freeze({ kind: "call", type: fn.returns, fn, args: [as(left), as(right)] });
 }

@@ -73,7 +73,9 @@ export function bindWholeRow(node: ColumnNode, context: ExprContext): Expr | nul
   const { scope, binding } = context;
   if (!node.star && node.path.length > 1) return null;
   if (!node.star && !scope.isRelation(node.path[0]!)) return null;
-  return binding.setPosition(rowOfRelation(scope.starItem(node.path, node.position), binding), node.position);
+  const item = scope.starItem(node.path, node.position);
+  binding.noted.printed?.rows.set(node, item);
+  return binding.setPosition(rowOfRelation(item, binding), node.position);
 }
 
 /** `(input).name`. Throws 42703 for a field that is not there, 42809 for what has none. */

@@ -207,6 +207,7 @@ function expandStar(node: ColumnNode, position: number, context: ExprContext): T
     throw sqlError("42601", "SELECT * with no tables specified is not valid", { position });
   }
   binding.noted.stars.set(node, items);
+  binding.noted.printed?.items.set(node, items);
   return items.flatMap((item) =>
     item.columns.map(({ name, expr }) => {
       // A node of its own, as for a named reference, so that grouping can say where it stands.

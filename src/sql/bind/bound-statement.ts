@@ -20,6 +20,7 @@ import type { ExplainFormat, IsolationLevel, StatementNode, TransactionAction } 
 import type { DatabaseAction } from "../parse/ast-definitions.js";
 import type { ExprNode } from "../parse/ast-query.js";
 import type { CursorTable } from "./cursor-tables.js";
+import type { BindingNotes } from "./shown/notes.js";
 
 export interface BindEnvironment {
   readonly catalog: CatalogView;
@@ -100,6 +101,8 @@ export interface Noted {
   readonly own: WeakMap<object, number>;
   /** What `*` stands for. */
   readonly stars: WeakMap<object, readonly StarItem[]>;
+  /** For who prints the statement; absent: nobody does. */
+  readonly printed?: BindingNotes;
 }
 
 /** A relation whose columns `*` means, as Scope has it. */

@@ -14,10 +14,12 @@ import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import type { ViewDef } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { ColumnId, Expr } from "../../query/expr/expr.js";
+import { oidOfId } from "../../query/expr/types.js";
 import type { BoundCheck } from "../../query/plan/change-plans.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { walkPlan } from "../../query/plan/walk.js";
+import { OID } from "../../values/values.js";
 import type { AssignmentTarget } from "../parse/ast.js";
 import type { FromTable, NameNode, QueryNode, SelectBody } from "../parse/ast-query.js";
 import { contextOf } from "./bind-context.js";
@@ -27,7 +29,7 @@ import { bindTargets } from "./bind-select.js";
 import { bindViewQuery, findView, isBarrier, parsedQuery, queryRights, viewEnvironment } from "./bind-view.js";
 import type { Binding } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
-import { resolveUnknown } from "./coerce.js";
+import { constant, resolveUnknown } from "./coerce.js";
 import { hasInsteadOf, keptByRules, RULE_REASONS, refuseRules, tableOfView } from "./instead-of.js";
 import { checkedRights } from "./relation-rights.js";
 import { itemOf } from "./row-item.js";
@@ -390,7 +392,12 @@ function rowOver(level: Level, row: TableRow, isChecked: boolean, binding: Bindi
     const item = itemNamed(called, from.alias ? null : own.schema, columns, null);
     const exprs = inner.columns.map(({ expr }) => expr);
     const facts = { name: called, columns: exprs, env: binding.env, rowKey: row.rowKey };
-    scope.items = [{ ...item, ...(!("view" in below) && { hidden: systemColumns({ table: below, ...facts }) }) }];
+    const system = !("view" in below) && {
+      hidden: systemColumns({ table: below, ...facts }),
+      // A row of what others inherit from is stored anywhere.
+      ...(!below.children?.length && { tableOid: constant(OID, oidOfId(below.id)) }),
+    };
+    scope.items = [{ ...item, ...system }];
     const targets = bindTargets(body.targets, contextOf(binding, scope, "SELECT"));
     const condition = body.where === null ? null : bindBoolean(body.where, "WHERE", contextOf(binding, scope, "WHERE"));
     const checks =

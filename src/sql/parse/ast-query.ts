@@ -143,6 +143,8 @@ export interface CallNode extends At {
   readonly withinGroup: boolean;
   readonly filter: ExprNode | null;
   readonly over: WindowNode | null;
+  /** It was written as syntax of its own. */
+  readonly isSyntax?: true;
 }
 
 /** `left name right`, or prefix when `left` is null. LIKE is `~~`, ILIKE `~~*`, `!~~` and `!~~*` negated. */
@@ -340,6 +342,8 @@ export interface FrameNode {
   readonly start: FrameBound;
   readonly end: FrameBound;
   readonly exclude: "no others" | "current row" | "group" | "ties";
+  /** Written without its end. */
+  readonly isShort?: true;
 }
 
 /** A window. `name`: of `OVER name`, which has nothing else, or of a definition in the WINDOW clause. */

@@ -264,6 +264,7 @@ function functionCall(node: FuncCall, c: Conversion): ExprNode {
     withinGroup: node.agg_within_group ?? false,
     filter: c.optional(node.agg_filter),
     over: node.over === undefined ? null : convertWindow(node.over, c),
+    ...(node.funcformat === "COERCE_SQL_SYNTAX" && { isSyntax: true as const }),
     position: c.position(node.location),
   };
 }
@@ -314,6 +315,7 @@ const FRAME = {
   nonDefault: 0x1,
   rows: 0x4,
   groups: 0x8,
+  between: 0x10,
   start: {
     "unbounded preceding": 0x20,
     "current row": 0x200,
@@ -352,6 +354,7 @@ function convertFrame(node: WindowDef, c: Conversion): FrameNode | null {
           : bits & FRAME.excludeTies
             ? "ties"
             : "no others",
+    ...((bits & FRAME.between) === 0 && { isShort: true as const }),
   };
 }
 

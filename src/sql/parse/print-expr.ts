@@ -4,6 +4,7 @@
  */
 import type { ArgumentNode, CallNode, ExprNode, OperatorNode, SortNode, TypeNode } from "./ast-query.js";
 import { notSupported } from "./conversion.js";
+import { printSyntax } from "./print-syntax.js";
 
 /** Throws 0A000 for a node that no definition can hold. */
 export function printExpr(node: ExprNode): string {
@@ -126,6 +127,8 @@ function printCase(node: Extract<ExprNode, { kind: "case" }>): string {
 
 function printCall(node: CallNode): string {
   if (node.over !== null || node.withinGroup) throw notSupported("a window call in a stored expression", node.position);
+  const syntax = node.isSyntax ? printedSyntax(node) : null;
+  if (syntax !== null) return syntax;
   const name = node.path.map(printName).join(".");
   if (node.star) return `${name}(*)`;
   const args = node.args.map(printArgument);
@@ -134,6 +137,11 @@ function printCall(node: CallNode): string {
   const orderBy = node.orderBy.length === 0 ? "" : ` ORDER BY ${node.orderBy.map(printSort).join(", ")}`;
   const filter = node.filter === null ? "" : ` FILTER (WHERE ${printExpr(node.filter)})`;
   return `${name}(${distinct}${args.join(", ")}${orderBy})${filter}`;
+}
+
+function printedSyntax(node: CallNode): string | null {
+  const text = (i: number) => printExpr(node.args[i]!.value);
+  return printSyntax(node, { text, operand: text, isCount: node.args[1]?.value.kind === "integer" });
 }
 
 function printArgument(arg: ArgumentNode): string {

@@ -102,11 +102,11 @@ function commentOn({ catalog }: SystemView, oid: number, relation: string | null
   return descriptions(catalog).find(isIt)?.description ?? null;
 }
 
-const viewDefinition: Answer = (view, oid: number) => {
+const viewDefinition: Answer = (view, oid: number, pretty: boolean | number = false) => {
   const { views, tables } = catalogIndex(view.catalog);
   const found = views.get(oid) ?? tables.get(oid);
   const query = found && ("query" in found ? found.query : found.materialized?.query);
-  return query === undefined ? null : viewText(view, query, found!.columns);
+  return query === undefined ? null : viewText(view, query, found!.columns, pretty !== false);
 };
 
 const nothing: Answer = () => null;
@@ -150,8 +150,8 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   systemFunction("pg_get_viewdef", [TEXT], TEXT, (view, name: string) =>
     viewDefinition(view, existingRelation(view, name)),
   ),
-  systemFunction("pg_get_viewdef", [TEXT, BOOL], TEXT, (view, name: string) =>
-    viewDefinition(view, existingRelation(view, name)),
+  systemFunction("pg_get_viewdef", [TEXT, BOOL], TEXT, (view, name: string, pretty: boolean) =>
+    viewDefinition(view, existingRelation(view, name), pretty),
   ),
   systemFunction("pg_get_viewdef", [OID], TEXT, viewDefinition),
   systemFunction("pg_get_viewdef", [OID, INT4], TEXT, viewDefinition),

@@ -159,6 +159,7 @@ export interface SystemView {
   readonly database: string;
   readonly databases: readonly Database[];
   readonly searchPath: readonly string[];
+  readonly timeZone: string;
   readonly settings: readonly (readonly [name: string, value: string])[];
   /** Of the session. */
   readonly cursors: readonly {
@@ -218,6 +219,10 @@ class StatementView implements SystemView {
 
   get searchPath(): readonly string[] {
     return this.services.searchPath();
+  }
+
+  get timeZone(): string {
+    return this.context.timeZone;
   }
 
   get settings(): SystemView["settings"] {

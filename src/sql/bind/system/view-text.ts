@@ -3,6 +3,8 @@
  * the schemas that the search path does not give. Relations of FROM go on having the names that the text has for them
  * and for their columns, by an alias; columns of rows that are changed have no alias, and are named anew.
  */
+
+import { DEFAULT_SCHEMA } from "../../../catalog/catalog-view.js";
 import type { ViewQuery, ViewRelation } from "../../../catalog/kept-query.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
 import { oidOfId } from "../../../query/expr/types.js";
@@ -14,6 +16,7 @@ import { outputName } from "../output-name.js";
 import { endOfTarget } from "../target-ends.js";
 import { catalogIndex } from "./catalog-index.js";
 import { isRelationVisible, shownNames } from "./object-names.js";
+import { printedQuery } from "./query-printing.js";
 import { qualified, queryText } from "./relation-facts.js";
 import type { DefinedView, SystemView } from "./system-view.js";
 
@@ -26,16 +29,33 @@ interface Edit {
 /** Where there is no search path, names come without the schema where that is public. */
 type Shown = SystemView | DefinedView;
 
-/** `columns`: those of the view, or the materialized view. */
-export function viewText(view: Shown, query: ViewQuery, columns: readonly { readonly name: string }[]): string {
-  return queryText(
-    keptText(
-      view,
-      query,
-      parseSql(query.sql)[0]!.node,
-      columns.map(({ name }) => name),
-    ),
-  );
+/**
+ * As PostgreSQL prints it, or as it was written where that is not printed yet. `columns`: those of the view, or the
+ * materialized view.
+ */
+export function viewText(
+  view: Shown,
+  query: ViewQuery,
+  given: readonly { readonly name: string }[],
+  isPretty = false,
+): string {
+  const columns = given.map(({ name }) => name);
+  const { catalog } = view;
+  const { searchPath, timeZone } = "searchPath" in view ? view : { searchPath: [DEFAULT_SCHEMA], timeZone: "UTC" };
+  const printed = printedQuery({ query, catalog, searchPath, timeZone, columns, isPretty });
+  if (printed !== null) return `${printed};`;
+  const { node } = parseSql(query.sql)[0]!;
+  return withRecursion(queryText(keptText(view, query, node, columns)), query.sql, node);
+}
+
+const RECURSIVE = /^\s*create\s+(?:or\s+replace\s+)?(?:(?:local\s+|global\s+)?temp(?:orary)?\s+)?recursive\s+view\b/i;
+
+/** CREATE RECURSIVE VIEW writes the query of a WITH, which is the whole of the view's. */
+function withRecursion(text: string, sql: string, node: unknown): string {
+  const [table] = (node as { readonly query?: QueryNode }).query?.with?.tables ?? [];
+  if (table === undefined || !RECURSIVE.test(sql)) return text;
+  const [name, columns] = [quoteIdentifier(table.name), table.columns.map(quoteIdentifier).join(", ")];
+  return `WITH RECURSIVE ${name}(${columns}) AS (${text.replace(/;$/, "")}) SELECT ${columns} FROM ${name};`;
 }
 
 /** A text that is kept with a definition, with the names of now. */
