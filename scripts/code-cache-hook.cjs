@@ -61,8 +61,8 @@ async function saveAll(kinds, ...flags) {
 if (isMainThread && process.send !== undefined) {
   process.once("message", async ({ kinds }) => {
     try {
-      await saveAll(kinds, "--allocation-site-pretenuring", "--wasm-tier-up");
-      await saveAll(kinds, "--no-allocation-site-pretenuring", "--no-wasm-tier-up");
+      await saveAll(kinds, "--allocation-site-pretenuring", "--heap-growing-percent=0", "--wasm-tier-up");
+      await saveAll(kinds, "--no-allocation-site-pretenuring", "--heap-growing-percent=200", "--no-wasm-tier-up");
       process.send({ saved: [...running] });
     } catch (error) {
       process.send({ failed: error.message });

@@ -5,6 +5,8 @@
 
 /** Longer pieces are copied by the runtime. */
 const COPIED_BYTES = 192;
+/** Longer ones that have a view of their own are copied by the runtime, shorter ones byte by byte. */
+const SET_BYTES = 48;
 
 /** One piece of memory, as bytes and as what reads four of them at a time. */
 export interface Memory {
@@ -34,4 +36,9 @@ export function copyBytes(from: Memory, start: number, length: number, to: Memor
     target.setInt32(at + i + 4, source.getInt32(start + i + 4, true), true);
   }
   for (; i < length; i++) to.bytes[at + i] = from.bytes[start + i]!;
+}
+
+export function copyAll(bytes: Uint8Array, to: Uint8Array, at: number): void {
+  if (bytes.length > SET_BYTES) to.set(bytes, at);
+  else for (let i = 0; i < bytes.length; i++) to[at + i] = bytes[i]!;
 }

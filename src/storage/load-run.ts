@@ -4,7 +4,7 @@
  * more, and makes no object for the garbage collector. Filled in any order, then sorted once. Owned by a Load.
  */
 import { compareKeys } from "./compare-keys.js";
-import { allocateMemory, copyBytes, type Memory, memoryOf } from "./copy-bytes.js";
+import { allocateMemory, copyAll, copyBytes, type Memory, memoryOf } from "./copy-bytes.js";
 import { copyKeyTo, keyLength } from "./key-writer.js";
 import type { Operation } from "./operation.js";
 import { FRAME_HEAD_BYTES, FRAME_KIND, writeFrameHead } from "./operation-frame.js";
@@ -28,8 +28,6 @@ import { sortKeys } from "./sort-keys.js";
 import { nextRunId, type SortedRun } from "./sorted-run.js";
 
 const SLAB_BYTES = 256 * 1024;
-/** Longer pieces that have a view of their own are copied by the runtime, shorter ones byte by byte. */
-const SET_BYTES = 48;
 const DELETED = -1;
 const FIRST_CAPACITY = 256;
 /** Writes merged between two looks at the clock. */
@@ -137,6 +135,14 @@ export class LoadRun implements SortedRun {
     copyKeyTo(0, length, slab, this.free);
     if (value !== null) copyAll(value, slab.bytes, this.free + length);
     return this.added(length, value === null ? DELETED : valueLength);
+  }
+
+  /** Deletes so many keys of one length, which are end to end there. */
+  removeKeys(keys: Memory, length: number, count: number): void {
+    for (let i = 0; i < count; i++) {
+      copyBytes(keys, i * length, length, this.begin(length), this.free);
+      this.added(length, DELETED);
+    }
   }
 
   /** The same with the record that record-codec.ts has built. */
@@ -490,9 +496,4 @@ export class LoadRun implements SortedRun {
   private blockOf(number: number): Int32Array {
     return this.blocks[number >>> BLOCK_BITS]!;
   }
-}
-
-function copyAll(bytes: Uint8Array, to: Uint8Array, at: number): void {
-  if (bytes.length > SET_BYTES) to.set(bytes, at);
-  else for (let i = 0; i < bytes.length; i++) to[at + i] = bytes[i]!;
 }

@@ -5,6 +5,7 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX } from "../protocol/limits.js";
+import type { Memory } from "./copy-bytes.js";
 import { keyLength } from "./key-writer.js";
 import { LoadRun, type NumberedValues } from "./load-run.js";
 import type { CommitParts, Operation } from "./operation.js";
@@ -115,6 +116,12 @@ export class Load implements OrderedEntries<LoadWrite> {
   addBuiltKey(run: LoadRun, value: Uint8Array | null): number {
     this.grow(keyLength() + (value === null ? 0 : value.length));
     return run.addBuiltKey(value);
+  }
+
+  /** As `LoadRun.removeKeys`. */
+  removeKeys(run: LoadRun, keys: Memory, length: number, count: number): void {
+    this.count(count * (length + LOAD_WRITE_BYTES));
+    run.removeKeys(keys, length, count);
   }
 
   /** As `LoadRun.addBuiltRow`. */

@@ -2,6 +2,7 @@
  * Removes or changes many rows of a table at once: the keys to remove and the rows to write are collected in two
  * loads, sorted, checked and attached to the transaction. Made by TableWriter for one statement (`beginChanges`).
  */
+import type { Memory } from "../../storage/copy-bytes.js";
 import { inSteps } from "../../storage/in-steps.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
@@ -66,6 +67,12 @@ export class BulkChanges {
   removeEntry(place: number, values: readonly Value[], suffix: Uint8Array | KeyLayout, row: readonly Value[]): void {
     const { stale, layout, places } = this;
     loadRemoval(stale.load, stale.indexes[place]!, layout.indexes[place]!, values, places[place]!, suffix, row);
+  }
+
+  /** Of rows (null) or entries, as `removeEntry` has the place: so many of one length, end to end. */
+  removeKeys(place: number | null, keys: Memory, length: number, count: number): void {
+    const { load, rows, indexes } = this.stale;
+    load.removeKeys(place === null ? rows : indexes[place]!, keys, length, count);
   }
 
   /** With the record that record-codec.ts has built. Answers the row's number. */

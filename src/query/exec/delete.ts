@@ -9,13 +9,15 @@ import type { DeletePlan } from "../plan/change-plans.js";
 import type { OutputColumn } from "../plan/plan.js";
 import { BULK_ROWS } from "./bulk-writer.js";
 import { RowsChangedOnce } from "./changed-once.js";
+import { ChunkRemovals, REMOVED_ROWS } from "./chunk-removals.js";
 import type { ExecContext } from "./context.js";
 import { compileFamily, Family, type FamilyProgram } from "./family.js";
 import { compileInsteadOf } from "./instead-of.js";
-import { after, drain, inTurns, type Open, type Operator } from "./operator.js";
+import { after, drain, inOrder, inTurns, type Open, type Operator } from "./operator.js";
 import { type ChangedRows, compileReturning, modifying } from "./returning.js";
 import { RowBuffer } from "./row-buffer.js";
 import { RowsForLoad } from "./rows-for-load.js";
+import { Chunk, valuesOfBatch } from "./segments/chunk.js";
 import { slotsOf } from "./slots.js";
 import { writingContext } from "./statement-snapshot.js";
 import { layoutOf } from "./table-layout.js";
@@ -71,6 +73,8 @@ class Deleter {
   private readonly incoming: RowsForLoad;
   /** By column of the primary key: where batches that go into the load have its values; null: they have keys. */
   private keySlots: readonly number[] | null = null;
+  /** Takes chunks of them; null: their rows are taken one by one. */
+  private chunks: ChunkRemovals | null = null;
 
   constructor(
     private readonly program: DeleteProgram,
@@ -89,13 +93,14 @@ class Deleter {
       () => this.beginLoad(),
       (batch) => this.load(batch),
     );
+    if (this.once.takesAll) input.acceptChunks?.();
   }
 
   run(): ChangedRows | Promise<ChangedRows> {
     const { rows, context, incoming } = this;
     return drain(
       this.input,
-      (batch) => incoming.take(batch),
+      (batch) => incoming.take(incoming.loaded === null ? valuesOfBatch(batch) : batch),
       () => {
         if (incoming.loaded !== null) {
           const result: ChangedRows = { columns: [], rows: [], count: incoming.loaded };
@@ -110,15 +115,37 @@ class Deleter {
   }
 
   private beginLoad(): boolean {
-    if (!this.writer.beginRemovals()) return false;
-    if (this.once.takesAll) this.keySlots = this.input.leaveOutKeys?.() ?? null;
+    const changes = this.writer.beginRemovals();
+    if (changes === null) return false;
+    if (!this.once.takesAll) return true;
+    const keySlots = this.input.leaveOutKeys?.() ?? null;
+    if (keySlots === null) return true;
+    const { keyIds, columnIds, oldSlots, plan } = this.program;
+    const slotOf = (id: number) => keySlots[keyIds.indexOf(id)] ?? oldSlots[columnIds.indexOf(id)]!;
+    this.keySlots = keySlots;
+    this.chunks = ChunkRemovals.of(layoutOf(plan.table), this.context.tenantNumber, changes, slotOf);
     return true;
   }
 
   private load(batch: Batch): void | Promise<void> {
-    this.source = batch;
+    if (batch instanceof Chunk && this.chunks !== null) return this.loadChunk(batch, this.chunks);
+    return this.loadRows(batch);
+  }
+
+  private loadRows(batch: Batch): void | Promise<void> {
+    this.source = valuesOfBatch(batch);
     const remove = this.keySlots === null || batch === this.rows ? this.remove : this.removeUnkeyed;
     return inTurns(this.context, batch.length, remove, () => this.incoming.count(this.changed));
+  }
+
+  private loadChunk(chunk: Chunk, chunks: ChunkRemovals): void | Promise<void> {
+    const load = (group: number): void | Promise<void> => {
+      const from = group * REMOVED_ROWS;
+      const count = Math.min(REMOVED_ROWS, chunk.length - from);
+      if (chunks.take(chunk, from, count)) this.incoming.countRows(count);
+      else return this.loadRows(chunk.slice(from, count));
+    };
+    return inOrder(this.context, Math.ceil(chunk.length / REMOVED_ROWS), load, () => undefined);
   }
 
   release(): void {

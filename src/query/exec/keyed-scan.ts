@@ -16,6 +16,7 @@ import type { ExecContext } from "./context.js";
 import { type Open, type Operator, type Pulled, pull } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { compileScan, compileStretchScan, type OpenStretch, type Stretch } from "./scan.js";
+import { valuesOfBatch } from "./segments/chunk.js";
 import { decoderOf, type KeyLayout, layoutOf, type TableLayout } from "./table-layout.js";
 
 interface KeyedScan {
@@ -131,9 +132,18 @@ class KeyedScanOperator implements Operator {
     this.prefix = scan.layout.rowPrefixOf(context.tenantNumber);
   }
 
+  /** Chunks come once keys are left out. */
+  acceptChunks(): void {
+    if (this.mayLeaveOutKeys) this.input.acceptChunks?.();
+  }
+
+  private get mayLeaveOutKeys(): boolean {
+    return this.scan.primaryKey !== null && this.scan.decode === null;
+  }
+
   leaveOutKeys(): readonly number[] | null {
-    const { primaryKey, decode, places } = this.scan;
-    if (primaryKey === null || decode !== null) return null;
+    const { places } = this.scan;
+    if (!this.mayLeaveOutKeys) return null;
     this.areKeysLeftOut = true;
     return places;
   }
@@ -143,8 +153,9 @@ class KeyedScanOperator implements Operator {
   }
 
   /** Undefined: nothing is left of the batch. */
-  private keyed(batch: Batch): Batch | undefined {
-    if (this.areKeysLeftOut) return batch;
+  private keyed(some: Batch): Batch | undefined {
+    if (this.areKeysLeftOut) return some;
+    const batch = valuesOfBatch(some);
     const { width, decode, primaryKey } = this.scan;
     const keys =
       primaryKey === null

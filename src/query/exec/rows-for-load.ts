@@ -33,7 +33,11 @@ export class RowsForLoad {
 
   /** The batch's rows have gone into the load. Their numbers are not needed any more. */
   count(numbers: number[]): void {
-    this.loaded! += numbers.length;
+    this.countRows(numbers.length);
     numbers.length = 0;
+  }
+
+  countRows(rows: number): void {
+    this.loaded! += rows;
   }
 }

@@ -161,10 +161,10 @@ export class TableWriter {
     return rowOfRecord(this.layout, record);
   }
 
-  /** From now on rows are removed together, by `endChanges`, each once. False: the transaction takes no load. */
-  beginRemovals(): boolean {
+  /** From now on rows are removed together, by `endChanges`, each once. Null: the transaction takes no load. */
+  beginRemovals(): BulkChanges | null {
     this.changes = BulkChanges.begin(this.layout, this.context, true);
-    return this.changes !== null;
+    return this.changes;
   }
 
   /** False: rows must be changed one by one. Otherwise by `change`, each once, and then `endChanges`. */
