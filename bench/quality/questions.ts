@@ -15,7 +15,8 @@ import { ROOT } from "../servers.js";
  * and naming habits more, and no rule is ever changed by looking at any of its questions. The seventh has abbreviated
  * names, lookup tables of codes, dates as text and no keys; all of it was looked at after its first score. The eighth
  * to the thirteenth ask plain questions over ordinary schemas; they were looked at, too. The sixteenth and the
- * seventeenth were written together; of the seventeenth the counts alone are seen.
+ * seventeenth were written together; of the seventeenth the counts alone are seen. The eighteenth has quoted names in
+ * camel case, prefixes, rows that refer to their own table, and money in cents.
  */
 export const QUESTION_SETS = {
   first: ["hotel", "tracker", "fleet", "gym", "bank", "festival"],
@@ -35,6 +36,7 @@ export const QUESTION_SETS = {
   fifteenth: ["observatory", "recipes", "translators"],
   sixteenth: ["coldchain", "campus", "solarcoop"],
   seventeenth: ["esports", "ferries", "dental"],
+  eighteenth: ["rideshare", "pharmacy", "auctions"],
 } as const;
 /** All of their questions were looked at after the first score. */
 export const SEEN_SETS: ReadonlySet<string> = new Set([

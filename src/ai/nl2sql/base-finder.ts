@@ -7,7 +7,7 @@ import { isVerb, type Question } from "./question.js";
 import type { ColumnRef, SchemaFacts, TableFacts } from "./schema-facts.js";
 import { SURE } from "./superlative-reader.js";
 import type { ValueMention } from "./value-mentions.js";
-import { AGGREGATES } from "./vocabulary.js";
+import { AGGREGATES, SUMS } from "./vocabulary.js";
 
 /** The score of what is written short. */
 const SHORT = 0.84;
@@ -168,8 +168,11 @@ export class BaseFinder {
   private measured(near: TableFacts | null): ColumnRef | null {
     const at = this.question.tokens.findIndex(({ lower }) => AGGREGATES[lower] !== undefined);
     if (at < 0) return null;
+    // "Total revenue" is no total of another column.
+    const isOther = SUMS.includes(this.question.lower(at + 1)) || this.question.says(at + 1, "quantity|units|hours");
+    const first = isOther ? at + 1 : at;
     const mention = this.names.columns.find(
-      ({ from, candidates }) => from >= at && from <= at + 4 && candidates.some(({ ref }) => isNumber(ref)),
+      ({ from, candidates }) => from >= first && from <= at + 4 && candidates.some(({ ref }) => isNumber(ref)),
     );
     return mention === undefined ? null : this.columns.resolve(mention, isNumber, near);
   }

@@ -17,7 +17,7 @@ import {
   type SchemaFacts,
   type TableFacts,
 } from "./schema-facts.js";
-import { AMOUNTS, type Measure, UNIT_NAMES } from "./vocabulary.js";
+import { AGGREGATES, AMOUNTS, type Measure, UNIT_NAMES } from "./vocabulary.js";
 
 export type Kinds = (ref: ColumnRef) => boolean;
 
@@ -37,7 +37,7 @@ export const isYearNumber: Kinds = (ref) =>
 /** Not the year in which a thing was made: `election_year`, `season`. */
 const isEventYear = ({ column }: ColumnRef) =>
   /year|season/i.test(column.name) &&
-  !/birth|born|built|made|model|found|establish|open|launch|construct/i.test(column.name);
+  !/birth|born|built|made|model|found|establish|open|launch|construct|releas|publi/i.test(column.name);
 const isBirth = ({ column }: ColumnRef) => /birth|born|dob/i.test(column.name);
 
 /** Units of what a name or an adjective says: nobody knows whether a lone number is of days. */
@@ -223,7 +223,11 @@ export class ColumnFinder {
   /** "Total unpaid fines": the only amount of such things, where they are the rows. */
   amountOf(at: number): ColumnRef | null {
     const named = this.names.tables.find(({ from, table }) => from > at && from <= at + 3 && table === this.base);
-    if (named === undefined || !AMOUNT_STEMS.has(this.question.at(named.from)!.stem)) return null;
+    if (named === undefined) return null;
+    // "The average bid" is that of what was bid; "total bids" are so many.
+    const isOne = named.from === at + 1 && named.score >= 0.9 && !/[^s]s$/.test(this.question.lower(named.from));
+    const isOfOne = isOne && AGGREGATES[this.question.lower(at)] !== "sum";
+    if (!isOfOne && !AMOUNT_STEMS.has(this.question.at(named.from)!.stem)) return null;
     const found = this.numbersByWords(["amount", ...MONEY_WORDS]).filter(({ table }) => table === this.base);
     return found.length === 1 ? found[0]! : null;
   }
@@ -304,9 +308,17 @@ export class ColumnFinder {
     const table = this.names.columns.map(({ candidates }) => candidates[0]!.ref).find(isNumber)?.table;
     if (table === undefined) return null;
     const own = table.columns.map((column) => ({ table, column }));
-    if (own.some(isTime)) return null;
+    const hasTime = (each: TableFacts) => each.columns.some((column) => isTime({ table: each, column }));
+    if (hasTime(table) || hasTime(this.base!)) return null;
     const [only, other] = own.filter((ref) => isYearNumber(ref) && isEventYear(ref));
     return other === undefined ? (only ?? null) : null;
+  }
+
+  /** "Films per year", of rows with a year and no day. */
+  onlyYear(): ColumnRef | null {
+    const own = this.base!.columns.map((column) => ({ table: this.base!, column }));
+    const [only, other] = own.filter(isYearNumber);
+    return own.some(isTime) || other !== undefined ? null : (only ?? null);
   }
 
   /** Whether years are numbers here: a column of numbers stands beside them. */

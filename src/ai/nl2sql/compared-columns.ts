@@ -4,7 +4,7 @@
  */
 import { wordsOfName } from "./bare-names.js";
 import { type ColumnFinder, isNumber, isTime, type Kinds } from "./column-finder.js";
-import { type Operator, operatorAt } from "./conditions.js";
+import { type Operator, operatorAt, timesAt } from "./conditions.js";
 import { columnSql } from "./first-of-each.js";
 import type { ColumnMention, NameMentions } from "./name-mentions.js";
 import type { Filter } from "./query-shape.js";
@@ -14,7 +14,9 @@ import type { ColumnRef } from "./schema-facts.js";
 const isComparable: Kinds = (ref) => isNumber(ref) || isTime(ref);
 /** When something was to happen. */
 const EXPECTED = new Set(
-  "due promised expected planned scheduled deadline eta estimated etd target".split(" ").map((word) => stemOf(word)),
+  "due required promised expected planned scheduled deadline eta estimated etd target"
+    .split(" ")
+    .map((word) => stemOf(word)),
 );
 
 export function comparedColumns(question: Question, names: NameMentions, columns: ColumnFinder): Filter[] {
@@ -25,22 +27,52 @@ export function comparedColumns(question: Question, names: NameMentions, columns
     if (late !== null) filters.push(late);
     const operator = operatorAt(question, at);
     if (operator === null || operator.ofTime === "in") continue;
-    let operand = at + operator.length;
+    const times = timesAt(question, at + operator.length);
+    let operand = at + operator.length + times.length;
     while (question.says(operand, "the|its|their|they|it|was|were|is|are|be|being|been")) operand++;
     const mention = names.columns.find(
       ({ from, candidates }) =>
         from === operand && !question.isUsed(from) && candidates.some(({ ref }) => isComparable(ref)),
     );
     if (mention === undefined) continue;
+    const due = operator.ofTime === undefined ? null : besideExpected(question, columns, at, mention);
+    if (due !== null) filters.push(due);
+    if (due !== null) continue;
     const before = columns.nearestMention(at, at, isComparable);
     const filter =
       before === null || before.to > at
         ? withOnlyNumber(question, columns, at, operator, mention)
         : withNamed(question, columns, at, operator, before, mention);
-    if (filter !== null) filters.push(filter);
+    if (filter !== null) filters.push(multiplied(filter, times.factor));
   }
   return filters;
 }
+
+/** "More than 10 percent of the fare", "more than twice the deposit". */
+function multiplied(filter: Filter, factor: number): Filter {
+  return factor === 1 ? filter : { ...filter, sql: (column) => filter.sql(`${factor} * ${column}`) };
+}
+
+/** "Payments made after the due date": what was done later, if at all. */
+function besideExpected(question: Question, columns: ColumnFinder, at: number, mention: ColumnMention): Filter | null {
+  if (!question.says(at, "after|before") || !question.says(at + 1, "the|its|their")) return null;
+  const times = columns.base!.columns.map((column) => ({ table: columns.base!, column })).filter(isTime);
+  const [due, secondDue] = times.filter(isExpected);
+  const [done, secondDone] = times.filter((ref) => ref !== due && ref.column.nullable);
+  if (due === undefined || done === undefined || secondDue !== undefined || secondDone !== undefined) return null;
+  const named = columns.nearestMention(at, at, isTime);
+  const meant = named !== null && named.to <= at ? columns.resolve(named, isTime) : null;
+  const isOther = meant?.table === columns.base && meant.column !== done.column;
+  if (isOther || columns.resolve(mention, isTime)?.column !== due.column) return null;
+  columns.doubt();
+  question.use(question.says(at - 1, "made|done|completed") ? at - 1 : at, mention.to);
+  const dates = question.says(mention.to, "date|dates|day|time") ? mention.to + 1 : mention.to;
+  question.use(mention.to, dates);
+  const comparison = question.says(at, "after") ? ">" : "<";
+  return { ref: done, at, sql: (column) => `${column} ${comparison} ${columnSql(due)}` };
+}
+
+const isExpected = ({ column }: ColumnRef) => wordsOfName(column.name).some((word) => EXPECTED.has(stemOf(word)));
 
 /** Of two columns of a table that are both named. */
 function withNamed(
@@ -95,7 +127,6 @@ function lateness(question: Question, columns: ColumnFinder, at: number): Filter
   const verb = columns.mentionAt(at - 1, isTime);
   if (!isVerb(question.lower(at - 1))) return null;
   const times = base!.columns.map((column) => ({ table: base!, column })).filter(isTime);
-  const isExpected = ({ column }: ColumnRef) => wordsOfName(column.name).some((word) => EXPECTED.has(stemOf(word)));
   const [due, secondDue] = times.filter(isExpected);
   if (due === undefined || secondDue !== undefined) return null;
   const done = times.filter((ref) => ref !== due && ref.column.nullable);

@@ -9,6 +9,7 @@ import { groupAnswer } from "./group-questions.js";
 import { moreInTotal, spent } from "./money-questions.js";
 import type { QueryShape } from "./query-shape.js";
 import type { SchemaFacts } from "./schema-facts.js";
+import { selfAnswer } from "./self-counts.js";
 
 const BOTH = /^(.*?)\bboth\s+(.+?)\s+and\s+(.+?)[?.!\s]*$/i;
 const BUT_NOT = /^(.+?),?\s+but\s+(?:never|not|no)\s+(.+?)[?.!\s]*$/i;
@@ -26,6 +27,7 @@ export async function composedAnswer(
     (await ofBoth(text, answer)) ??
     (await butNot(text, answer)) ??
     (await running(text, answer)) ??
+    (await selfAnswer(text, schema, answer)) ??
     (await groupAnswer(text, schema, answer)) ??
     (await derivedAnswer(text, answer)) ??
     (await moreInTotal(text, schema, answer)) ??

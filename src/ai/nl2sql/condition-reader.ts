@@ -7,7 +7,7 @@ import { anyKind, type ColumnFinder, isBoolean, isNumber, isText, isTime, type K
 import { comparedColumns } from "./compared-columns.js";
 import { ageCondition, rangeCondition, valueCondition } from "./condition-sql.js";
 import { type Condition, hasYears } from "./conditions.js";
-import { thingsDone } from "./done-verbs.js";
+import { DENIES, GENERAL_DEED, thingsDone } from "./done-verbs.js";
 import { isOtherWay } from "./link-roles.js";
 import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
 import { isNegated, namedAt, negationBefore } from "./phrases.js";
@@ -19,12 +19,6 @@ import { type ColumnFacts, type ColumnRef, namingColumns, type TableFacts } from
 import { escapedPattern, literal } from "./sql-names.js";
 import { unitFactor } from "./units.js";
 import { isWhen, type ValueHit, type ValueMention } from "./value-mentions.js";
-
-/** What has become of a thing: a column would say it. */
-const DENIES =
-  /^(?:cancelled|canceled|paid|returned|approved|rejected|confirmed|completed|finished|closed|resolved|expired|updated|changed|deleted|verified|activated)$/;
-/** What people do with anything. */
-const GENERAL_DEED = /^(?:uses?|used|using|chose|chosen|picked|has|wants?|wanted|needs?|needed|bought|ordered|booked)$/;
 
 export class ConditionReader {
   readonly filters: Filter[] = [];
@@ -299,7 +293,8 @@ export class ConditionReader {
       else if (question.says(at, "without|no|lack|lacking|missing|lacks")) this.absent(at, at + 1);
       else if (question.says(at, "not|never") || /n['’]t$/.test(question.lower(at))) {
         let next = at + 1;
-        while (question.says(next, "have|has|had|a|an|any|been|be|ever|yet")) next++;
+        if (question.says(next, "in|on|part", "any|a|an|of")) next++;
+        while (question.says(next, "have|has|had|a|an|any|been|be|ever|yet|of")) next++;
         const named = namedAt(this.names, next);
         const isTable = named?.kind === "table" && named.mention.table !== this.columns.base;
         if (this.withoutRole(at, next)) continue;
@@ -326,6 +321,8 @@ export class ConditionReader {
     const named = namedAt(this.names, next);
     if (question.isUsed(verb)) return;
     if (named?.kind === "table" && named.mention.table !== this.columns.base) {
+      // What was borrowed may not be returned.
+      if (DENIES.test(question.lower(verb))) return;
       question.use(verb, next);
       this.absent(at, next);
     } else this.nothingDone(at, verb);

@@ -145,11 +145,15 @@ function averaged(question: Question, at: number): Condition | null {
   return { ...common, isAverage: true, factor: times.factor };
 }
 
-/** "Twice the average", "three times the average", "half the average". */
-function timesAt(question: Question, at: number): { readonly factor: number; readonly length: number } {
+/** "Twice the average", "three times the average", "half the average", "10 percent of the fare". */
+export function timesAt(question: Question, at: number): { readonly factor: number; readonly length: number } {
   if (question.says(at, "twice|double")) return { factor: 2, length: 1 };
   if (question.says(at, "half")) return { factor: 0.5, length: 1 };
   const number = question.at(at)?.number ?? null;
+  const of = question.lower(at).endsWith("%") ? at + 1 : question.says(at + 1, "percent") ? at + 2 : null;
+  // "10 percent of orders" are so many of them.
+  if (number !== null && of !== null && question.says(of, "of", "the|its|their"))
+    return { factor: number / 100, length: of + 1 - at };
   return number !== null && question.says(at + 1, "times") ? { factor: number, length: 2 } : { factor: 1, length: 0 };
 }
 
@@ -174,7 +178,8 @@ function compared(question: Question, at: number): Condition | null {
   const isOne = operator.measure !== null && question.says(next, "a|an", "minute|hour|day|week|month|year");
   if (!isOne && question.says(next, "the|a|an|year|of")) next++;
   const operand = isOne ? { number: 1, range: null, length: 1 } : operandAt(question, next);
-  if (operand === null) return null;
+  // "More than 10 percent of the fare" is no number.
+  if (operand === null || isMultiple(question, next)) return null;
   const { comparison, measure } = operator;
   const isDate = operand.number === null || ofTime(operator) || /^[<>=!]/.test(question.lower(at));
   const isAgo = question.says(next + operand.length - 1, "ago");
@@ -198,6 +203,12 @@ function compared(question: Question, at: number): Condition | null {
     isAverage: false,
     measure,
   };
+}
+
+/** "10 percent of the fare", "twice the deposit": not that number. */
+function isMultiple(question: Question, at: number): boolean {
+  if (question.says(at, "twice|double")) return question.says(at + 1, "the|its|their");
+  return timesAt(question, at).length > 0 && !question.says(at + 1, "times");
 }
 
 const TURNED: Readonly<Record<string, Comparison>> = { ">": "<", ">=": "<=", "<": ">", "<=": ">=" };

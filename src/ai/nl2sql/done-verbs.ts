@@ -6,11 +6,23 @@ import type { Filter } from "./query-shape.js";
 import { isVerb, type Question } from "./question.js";
 import type { TableFacts } from "./schema-facts.js";
 
+/** What has become of a thing: a column would say it. */
+export const DENIES =
+  /^(?:cancelled|canceled|paid|returned|approved|rejected|confirmed|completed|finished|closed|resolved|expired|updated|changed|deleted|verified|activated)$/;
+/** What people do with anything. */
+export const GENERAL_DEED =
+  /^(?:uses?|used|using|chose|chosen|picked|has|wants?|wanted|needs?|needed|bought|ordered|booked)$/;
+
 /** "hired", "not shipped": what has happened has a time or number; what has not is asked of its own table only. */
 export function doneVerbs(question: Question, names: NameMentions, columns: ColumnFinder, filters: Filter[]): void {
   if (question.says(0, "when")) return;
   for (const mention of names.columns) {
-    if (question.isUsed(mention.from)) continue;
+    // "The amount paid" is that of what was paid, though "paid" tells whose amount.
+    const isOfMeasure = names.columns.some(
+      ({ to, candidates }) => to === mention.from && question.isUsed(to - 1) && isNumber(candidates[0]!.ref),
+    );
+    const isOfRows = names.tables.some(({ from, table }) => from === mention.from && table === columns.base);
+    if (question.isUsed(mention.from) && !(isOfMeasure && isOfRows)) continue;
     // "That are not behoben": what stands behind "are not" is done, in whatever language.
     const isDenied = question.says(mention.from - 2, "is|are|was|were", "not") && mention.candidates[0]!.score >= 0.95;
     if (!isVerb(question.lower(mention.from)) && !isDenied) continue;
@@ -24,7 +36,9 @@ export function doneVerbs(question: Question, names: NameMentions, columns: Colu
     // "Trips ended" may ask for the time, "how many trips were ended" does not.
     const isBeforeRows = names.tables.some(({ from, table }) => from === mention.to && table === columns.base);
     const isDone =
-      isBeforeRows || (question.says(mention.from - 1, "was|were|been") && question.says(0, "how", "many"));
+      isBeforeRows ||
+      isOfMeasure ||
+      (question.says(mention.from - 1, "was|were|been") && question.says(0, "how", "many"));
     if (fit >= 0.95 && !isAbsent && !isDone) continue;
     if (isAbsent || (isTime(ref) && ref.column.nullable)) {
       filters.push({ ref, sql: (column) => `${column} IS ${isAbsent ? "" : "NOT "}NULL` });

@@ -10,10 +10,10 @@ import { UNIT_NAMES } from "./vocabulary.js";
 
 const stems = (words: string) => new Set(words.split(" ").map(stemOf));
 const BEGINNINGS = stems(
-  "started start begin began opened reported created admitted borrowed loaned rented checkin departed departure",
+  "started start begin began opened reported created admitted borrowed loaned rented checkin departed departure picked pickup",
 );
 const ENDS = stems(
-  "ended end finished finish closed completed resolved discharged returned checkout arrived arrival repaired",
+  "ended end finished finish closed completed resolved discharged returned checkout arrived arrival repaired dropped dropoff",
 );
 /** Where no column is called so: what is asked for, and what has come of it. */
 const REQUESTS = stems("ordered placed requested issued raised filed submitted gemeldet");

@@ -5,7 +5,7 @@
  */
 import { wordsOfName } from "./bare-names.js";
 import { KEY_ENDING, wordScore } from "./name-mentions.js";
-import { type Question, stemOf } from "./question.js";
+import { isVerb, type Question, stemOf, type Token } from "./question.js";
 import type { LinkFacts, SchemaFacts, TableFacts } from "./schema-facts.js";
 
 export interface MeantLinks {
@@ -17,6 +17,8 @@ export interface MeantLinks {
 
 /** A word of the same family, or better. */
 const FIT_MIN = 0.7;
+/** A synonym, or better. */
+const MEANING = 0.6;
 
 const STARTS = new Set(
   "from origin source departure depart departing start starting sender sent".split(" ").map(stemOf),
@@ -40,8 +42,35 @@ export function meantLinks(question: Question, schema: SchemaFacts): MeantLinks 
     const names = meant.map(({ columns }) => columns.join(", "));
     if (meant.length > 1) for (const link of meant) unclear.set(link, names);
   }
+  for (const link of schema.links) if (isRoleOfOne(question, schema, link)) dropped.add(link);
   if (dropped.size === 0) return { schema, unclear };
   return { schema: { ...schema, links: schema.links.filter((link) => !dropped.has(link)) }, unclear };
+}
+
+const MEMBERS = /(?:members?|memberships?|participants?|enrollments?)$/i;
+
+/** A department's `head_id`, where employees have a `department_id` and nobody speaks of heads. */
+function isRoleOfOne(question: Question, { links }: SchemaFacts, { from, to, columns }: LinkFacts): boolean {
+  const own = [...wordsOfName(to.name), ...wordsOfName(to.primaryKey[0] ?? "")].map(stemOf);
+  const isPlain = (words: readonly string[], names: readonly string[]) =>
+    words.every((word) => KEY_ENDING.test(word) || names.includes(stemOf(word)));
+  const role = columns.flatMap(wordsOfName).filter((word) => !KEY_ENDING.test(word));
+  if (columns.length !== 1 || isPlain(role, own)) return false;
+  const back = links.filter((link) => link.from === to && link.to === from);
+  const names = [...wordsOfName(from.name), ...wordsOfName(from.primaryKey[0] ?? "")].map(stemOf);
+  const isBack = back.length === 1 && isPlain(back[0]!.columns.flatMap(wordsOfName), names);
+  // A guild's `leader_id`, where members of guilds are a table.
+  const isBetween = ({ from: between, to: end, columns: key }: LinkFacts) =>
+    end === to &&
+    MEMBERS.test(between.name) &&
+    isPlain(key.flatMap(wordsOfName), own) &&
+    links.some(
+      (link) => link.from === between && link.to === from && isPlain(link.columns.flatMap(wordsOfName), names),
+    );
+  if (!isBack && !links.some(isBetween)) return false;
+  const isSaid = (token: Token, word: string) =>
+    wordScore(token, word) >= MEANING || stemOf(word.replace(/(?:er|or)$/, "")) === token.stem;
+  return !question.tokens.some((token) => role.some((word) => isSaid(token, word)));
 }
 
 function narrowed(question: Question, links: readonly LinkFacts[]): readonly LinkFacts[] {
@@ -61,11 +90,36 @@ function narrowed(question: Question, links: readonly LinkFacts[]): readonly Lin
     });
     return named;
   }
+  const doers = byDeed(question, links, words);
+  if (doers.length > 0) return doers;
   const [starts, ends] = [STARTS, ENDS].map((roles) => question.tokens.some(({ lower }) => roles.has(stemOf(lower))));
   if (starts === ends) return links;
   const roles = starts ? STARTS : ENDS;
   const ofRole = links.filter((_, i) => words[i]!.some((word) => roles.has(stemOf(word))));
   return ofRole.length > 0 ? ofRole : links;
+}
+
+/** Whom something is about, who did not do it. */
+const SUBJECTS = new Set("subject target about topic reviewed rated reviewee ratee".split(" "));
+const DEEDS: Readonly<Record<string, string>> = {
+  sold: "sell",
+  bought: "buy",
+  written: "write",
+  lent: "lend",
+  paid: "pay",
+  given: "give",
+};
+
+/** "Reviews written by Kim" are those of which Kim is the author, "about Kim" those with Kim as their subject. */
+function byDeed(question: Question, links: readonly LinkFacts[], words: readonly (readonly string[])[]) {
+  const verb = question.tokens.findIndex(({ lower }, at) => isVerb(lower) && question.says(at + 1, "by"));
+  const lower = question.lower(verb);
+  const deed = stemOf(DEEDS[lower] ?? lower);
+  const does = (role: string) =>
+    verb >= 0 && (stemOf(role.replace(/(?:er|or)$/, "")) === deed || wordScore(question.at(verb)!, role) >= MEANING);
+  const isAbout = question.tokens.some(({ lower: word }) => word === "about");
+  const meant = links.filter((_, i) => words[i]!.some((role) => does(role) || (isAbout && SUBJECTS.has(role))));
+  return meant.length === 1 ? meant : [];
 }
 
 /** "Flights from Vienna" where Vienna is a destination: the other way round. */

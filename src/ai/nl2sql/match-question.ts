@@ -6,7 +6,7 @@
 import { DbError } from "../../protocol/errors.js";
 import { ASKABLE_MAX, askableQuestions } from "./askable.js";
 import { restatedWords, unshownWords } from "./asked-entity.js";
-import type { SimpleAnswer } from "./composed-answer.js";
+import type { Answer, SimpleAnswer } from "./composed-answer.js";
 import { composedAnswer } from "./compositions.js";
 import { confidenceOf, LIKELY, likelihood } from "./confidence.js";
 import { denyingPrefix, opposite } from "./denied-words.js";
@@ -14,6 +14,7 @@ import { withDurations } from "./durations.js";
 import { meantLinks } from "./link-roles.js";
 import { misreadWords } from "./misread-words.js";
 import { mendedQuestion } from "./misspellings.js";
+import { withWholeMoney } from "./money-units.js";
 import { nameMentions } from "./name-mentions.js";
 import { inOtherWords } from "./other-wordings.js";
 import { plainerWords } from "./plainer-words.js";
@@ -89,15 +90,17 @@ async function withAskable(error: unknown, facts: SchemaFacts, lookUp: LookUp): 
 
 /** By the rules alone; its confidence is theirs. */
 async function understoodBy(text: string, stored: SchemaFacts, lookUp: LookUp): Promise<Understood> {
-  const facts = withDurations(withMargin(withRevenue(await withTextTimes(stored, lookUp)), text), text);
-  const composed = await composedAnswer(text, facts, (simpler) => understood(simpler, facts, lookUp));
+  const earned = withMargin(withRevenue(await withTextTimes(stored, lookUp), text), text);
+  const facts = withDurations(withWholeMoney(earned, text), text);
+  const asked: Answer = (simpler, schema = facts) => understood(simpler, schema, lookUp);
+  const composed = await composedAnswer(text, facts, asked);
   if (composed !== null) return { ...composed, isPhrase: true, isMended: false };
   try {
     const { sql, confidence } = await matchWords(text, facts, lookUp);
     return { sql, confidence, isPhrase: false, isMended: false };
   } catch (error) {
     const isOpen = error instanceof DbError && error.details?.readings === undefined;
-    const other = isOpen ? await inOtherWords(text, facts, (simpler) => understood(simpler, facts, lookUp)) : null;
+    const other = isOpen ? await inOtherWords(text, facts, asked) : null;
     if (other !== null) return { ...other, isPhrase: true, isMended: true };
     const mended = isOpen ? mendedQuestion(text, facts) : null;
     if (mended === null) throw error;

@@ -13,8 +13,14 @@ import type { ColumnRef, TableFacts } from "./schema-facts.js";
 const SYNONYM = 0.6;
 const RATE_UNITS = "hour|day|week|month|year|night|minute|person|guest|head|piece|unit|kg|km|mile";
 
-export function misreadWords(question: Question, { aggregates, groups, columns, ofGroups }: QueryShape): string[] {
-  const words: string[] = [];
+export function misreadWords(question: Question, shape: QueryShape): string[] {
+  const { aggregates, groups, columns, ofGroups, filters } = shape;
+  const words = isOfAll(shape) ? clauseWords(question) : [];
+  // "Listings open for longer than 7 days" may be closed by now.
+  for (const { at, isState } of filters) {
+    if (isState !== true || at === undefined || !question.says(at + 1, "for")) continue;
+    if (question.says(at + 2, "longer|more|less|over|at|under|shorter")) words.push(question.lower(at));
+  }
   // "Which is the highest price" asks for a number, "which firm has the highest" does not.
   const asksWhose = question.says(0, "which|who|whom|whose") && !question.says(1, "is|are|was|were");
   if (asksWhose && aggregates.length > 0 && groups.length === 0 && ofGroups === null) words.push(question.lower(0));
@@ -26,6 +32,22 @@ export function misreadWords(question: Question, { aggregates, groups, columns, 
       words.push("open");
   });
   return words;
+}
+
+/** No row is left out, and none comes first. */
+function isOfAll({ filters, related, groups, aggregates, ...shape }: QueryShape) {
+  const { having, havingValue, ranking, order, limit, firstOfEach } = shape;
+  if (aggregates.some(({ fn }) => fn !== "count")) return false;
+  const single = [having, havingValue, ranking, order, limit, firstOfEach];
+  return filters.length + related.length + groups.length === 0 && single.every((part) => part === null);
+}
+
+/** "Products that need to be reordered" are not all of them. */
+function clauseWords(question: Question): string[] {
+  const at = question.tokens.findIndex((_, i) => i > 0 && question.says(i, "that|who|which|whose"));
+  if (at < 0 || at === question.tokens.length - 1) return [];
+  const isOfOurs = question.says(at + 1, "we|you|they|i|there|exist|exists|work|works|live|are|is|were|was|have|has");
+  return isOfOurs || question.says(at - 1, "of|in|for|with|by|at|on|to|and") ? [] : [question.lower(at)];
 }
 
 /** "More than 30 an hour" of `pay_per_hour`: says no more than the column's name. */

@@ -31,7 +31,9 @@ export interface NameMentions {
 const OPTIONAL_PARTS: ReadonlySet<string> = new Set([
   ...["id", "at", "on", "of", "the", "no", "nr", "is", "has"],
   // `temp_c`, `size_mb`.
-  ..."c f kw kwh mw kwp kpa hz rpm mbps kb mb gb ms l ml t lb lbs oz ft nm ha sqm m2 m3 gbp chf".split(" "),
+  ..."c f kw kwh mw kwp kpa hz rpm mbps cents cent pence kb mb gb ms l ml t lb lbs oz ft nm ha sqm m2 m3 gbp chf".split(
+    " ",
+  ),
   ...UNITS,
 ]);
 /** A match by a word of the same family, and by a synonym. */
@@ -256,7 +258,7 @@ function columnsAt(question: Question, from: number, schema: SchemaFacts): Colum
       const isThing =
         isThingOn(question, from, words.all, written.length) ||
         (written.length === 1 && isThingDone(question, from, words.bare, things));
-      const match = isThing ? NONE : written;
+      const match = isThing || isDoerOfTime(question, from, column, written.score) ? NONE : written;
       if (match.score >= SCORE_MIN) all.push({ ref: { table, column }, ...match });
     }
   }
@@ -274,6 +276,12 @@ function isThingDone(question: Question, from: number, bare: readonly string[], 
   if (isVerb(lower) || done === undefined || !done.endsWith("ed") || stemOf(done) !== stem) return false;
   // "The order date".
   return things.has(stem) && !question.says(from + 1, "date|dates|time|times|day|days");
+}
+
+/** Who wrote a thing is not when it was written. */
+function isDoerOfTime(question: Question, from: number, { kind }: ColumnFacts, score: number): boolean {
+  const isTime = kind === "date" || kind === "timestamp";
+  return isTime && score <= SYNONYM_SCORE && DOER.test(question.lower(from)) && !isVerb(question.lower(from));
 }
 
 /** "Offers on properties" are no `offered_on`. */
@@ -297,13 +305,19 @@ function columnScore(question: Question, from: number, { all, bare }: NameWords,
   if (whole > 0) return { score: whole, length: all.length };
   const own = isKey || bare.every((word) => LITTLE_WORD.test(word)) ? 0 : consecutive(question, from, bare);
   if (own > 0) return { score: own * 0.99, length: bare.length };
-  const core = bare.filter((word) => !OPTIONAL_PARTS.has(word));
+  // `units_on_order` are no orders.
+  const isOfUnits = /^units?$/.test(bare[0]!) && /^(?:on|in|of)$/.test(bare[1] ?? "");
+  const core = isOfUnits ? bare : bare.filter((word) => !OPTIONAL_PARTS.has(word));
   // A key is meant only by its whole name: "department" is the table.
   if (isKey || core.length === 0) return NONE;
   // "Number of passengers" of `passenger_count`.
   const isCount = question.says(from - 2, "number|count", "of") && core.length > 1 && COUNTS.test(core.at(-1)!);
   const counted = isCount ? consecutive(question, from, core.slice(0, -1)) : 0;
   if (counted >= PLURAL_SCORE) return { score: counted * 0.97, length: core.length - 1 };
+  // "Unit price" of `unit_price_cents`.
+  const end = bare.findLastIndex((word) => !OPTIONAL_PARTS.has(word)) + 1;
+  const leading = end > core.length && end < bare.length ? consecutive(question, from, bare.slice(0, end)) : 0;
+  if (leading > 0) return { score: leading * 0.97, length: end };
   const inOrder = consecutive(question, from, core);
   if (inOrder > 0) return { score: inOrder * 0.97, length: core.length };
   const next = question.at(from + 1);

@@ -9,13 +9,17 @@ import { onlySpending } from "./money-questions.js";
 import { wordScore } from "./name-mentions.js";
 import { stemOf } from "./question.js";
 import { isMereDeed, relates, tellsWhich } from "./relating-verbs.js";
-import { type ColumnFacts, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
+import { ofRoleNames } from "./role-names.js";
+import { type ColumnFacts, type LinkFacts, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 
 const MOST =
-  /^(?:(who)|(?:which|what)\s+(.+?))\s+(?:has\s+|have\s+)?(\w+)\s+the\s+(most|least|fewest)\s+(.+?)[?.!\s]*$/i;
+  /^(?:(who)|(?:which|what)\s+(.+?))\s+(?:has\s+|have\s+)?(\w+)\s+(?:in\s+)?the\s+(most|least|fewest)\s+(.+?)[?.!\s]*$/i;
 const WHO = /^who\s+(\w+)\s+(?:the\s+)?(.+?)[?.!\s]*$/i;
 const RATED =
   /^(?:(?:which|what)\s+(?:is|are)\s+)?(?:the\s+)?(best|highest|worst|lowest)[-\s]rated\s+(\w+)(\s+.+?)?[?.!\s]*$/i;
+const SOLD =
+  /^(?:(?:which|what)\s+(?:is|are)\s+|list\s+|show\s+(?:me\s+)?)?(?:the\s+|our\s+)?(?:top\s+)?(?:(\d+|three|five|ten)\s+)?(?:(?:best|top)[-\s]selling|most\s+sold)\s+(\w+)(\s+.+?)?[?.!\s]*$/i;
+const QUANTITY = /^(?:quantity|qty|units|pieces|copies)$/;
 const RATING = /^(?:rating|stars?|score)s?$/;
 const TIME = String.raw`(?:\s+(?:in|on|since|during|before|after|from|between|last|this|until)\s+.+?)?`;
 const DONE_BY = new RegExp(
@@ -37,13 +41,24 @@ const PERSONS = new Set(
 /** Words that only seem to be understood are more often misread. */
 const OTHER_MAX = 0.85;
 const SHORT = 0.84;
+/** The word itself, or its plural. */
+const NAMED = 0.95;
 
 /** Null: not in these words either. */
 export async function inOtherWords(text: string, schema: SchemaFacts, answer: Answer): Promise<ComposedAnswer | null> {
+  const other = await inOtherForm(text, schema, answer);
+  if (other !== null) return other;
+  const role = await ofRoleNames(text, schema, answer);
+  return role === null ? null : lessSure(role);
+}
+
+async function inOtherForm(text: string, schema: SchemaFacts, answer: Answer): Promise<ComposedAnswer | null> {
   const most = MOST.exec(text);
   if (most !== null) return ofMost(most, schema, answer);
   const rated = RATED.exec(text);
   if (rated !== null) return ofRated(rated, schema, answer);
+  const sold = SOLD.exec(text);
+  if (sold !== null) return ofSold(sold, schema, answer);
   const who = WHO.exec(text);
   if (who !== null) return ofWhom(who, schema, answer);
   const done = DONE_BY.exec(text);
@@ -61,6 +76,13 @@ async function ofMost(
   if (tellsWhich(verb!)) return null;
   const isMost = most!.toLowerCase() === "most";
   if (who === undefined) {
+    // "Which shipper delivered the most orders": they are counted.
+    const many = await answer(`which ${entity} has the ${isMost ? "most" : "fewest"} ${thing}`);
+    const ranked = many?.shape.ranking?.table;
+    const isState = ({ name, kind }: ColumnFacts) =>
+      kind !== "number" && wordsOfName(name).some((word) => fitsVerb(verb!, word));
+    if (ranked !== undefined && isCalledSo(ranked, thing!, schema))
+      return ranked.columns.some(isState) ? null : lessSure(many!);
     const one = await answer(`${entity} with the ${isMost ? "highest" : "lowest"} total ${thing}`);
     return one?.shape.aggregates[0]?.fn === "sum" && one.shape.groups.length === 1 ? lessSure(one) : null;
   }
@@ -69,6 +91,30 @@ async function ofMost(
   if (only === undefined || other !== undefined) return null;
   const one = await answer(`which ${only.name} has the ${isMost ? "most" : "fewest"} ${thing}`);
   return one?.shape.order !== null && one?.shape.groups.length === 1 ? lessSure(one) : null;
+}
+
+/** "The best selling tracks", where only one column of any table says how many were sold. */
+async function ofSold(
+  [, count, things, rest = ""]: RegExpExecArray,
+  schema: SchemaFacts,
+  answer: Answer,
+): Promise<ComposedAnswer | null> {
+  const isQuantity = ({ name, kind, isKey }: ColumnFacts) =>
+    kind === "number" && !isKey && wordsOfName(name).every((word) => QUANTITY.test(word) || word === "sold");
+  const [only, other] = schema.tables.flatMap(({ columns }) => columns.filter(isQuantity));
+  if (only === undefined || other !== undefined) return null;
+  const asked =
+    count === undefined ? `${things!}${rest} with the highest total` : `top ${count} ${things!}${rest} by total`;
+  const one = await answer(`${asked} ${only.name}`);
+  return one?.shape.aggregates[0]?.fn === "sum" && one.shape.groups.length === 1 ? lessSure(one) : null;
+}
+
+const fitsVerb = (verb: string, word: string) =>
+  wordScore({ lower: verb.toLowerCase(), stem: stemOf(verb) }, word) >= SHORT;
+
+function isCalledSo(table: TableFacts, things: string, schema: SchemaFacts): boolean {
+  const last = things.split(/\s+/).at(-1)!.toLowerCase();
+  return nameWords(schema, table).bare.some((word) => wordScore({ lower: last, stem: stemOf(last) }, word) >= NAMED);
 }
 
 /** "The best rated talk", where only one column of any table holds ratings: their average is highest. */
@@ -103,7 +149,12 @@ async function ofWhom(
   if (!relates(stemOf(verb!.toLowerCase()))) return null;
   const found: SimpleAnswer[] = [];
   for (const table of schema.tables.filter((each) => arePersons(each, schema))) {
-    const one = await answer(`${table.name} of ${rest}`);
+    // "Who leads the Owls" asks for their leader, not for their members.
+    const isDoer = ({ to, columns }: LinkFacts) =>
+      to === table &&
+      columns.flatMap(wordsOfName).some((word) => stemOf(word.replace(/(?:er|or)$/, "")) === stemOf(verb!));
+    const of = schema.links.some(isDoer) ? `who ${verb}` : "of";
+    const one = await answer(`${table.name} ${of} ${rest}`);
     const refersToThem = ({ ref }: SimpleAnswer["shape"]["filters"][number]) =>
       schema.links.some(({ from, to }) => from === ref.table && to === table);
     if (one?.shape.base === table && one.shape.filters.some(refersToThem)) found.push(one);

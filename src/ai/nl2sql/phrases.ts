@@ -219,6 +219,11 @@ export function orderPhrase(question: Question, names: NameMentions): OrderPhras
     let next = by + 1;
     if (question.says(next, "the|their|its")) next++;
     const named = namedAt(names, next);
+    if (named === null && question.says(next, "count|number") && next >= question.tokens.length - 2) {
+      question.use(at);
+      question.use(by, next + 1);
+      return { at, named, descending: direction(question, next + 1), measure: { descending: true, words: [] } };
+    }
     if (named === null) continue;
     question.use(at);
     question.use(by, named.mention.to);

@@ -19,6 +19,8 @@ const DUE = new Set(["due", "deadline"].map(stemOf));
 const DONE = new Set([...ENDS, ...["returned", "paid", "delivered", "submitted"].map(stemOf)]);
 /** Below this a verb hardly names a column of times. */
 const SURE = 0.9;
+/** The word itself, or its plural. */
+const PLURAL = 0.95;
 
 export function plainStates(question: Question, names: NameMentions, columns: ColumnFinder): Filter[] {
   const filters: Filter[] = [];
@@ -37,10 +39,17 @@ export function plainStates(question: Question, names: NameMentions, columns: Co
       const ref = columns.timeColumn(at, at + 2);
       const now = ref?.column.kind === "date" ? "current_date" : "now()";
       if (ref?.table === columns.base) add(ref, at, (column) => `${column} > ${now}`);
-    } else if (question.says(at, "open|outstanding|unfinished") && (isBeforeRows(at) || isPredicate(at))) notEnded(at);
+    } else if (question.says(at, "open|outstanding|unfinished") && (isBeforeRows(at) || isPredicate(at)))
+      notEnded(at, question.says(at, "outstanding") ? DONE : ENDS);
     else if (question.says(at, "overdue") && (isOfRows(at + 1) || isPredicate(at))) overdue(at);
     else if (question.says(at, "never")) neverHappened(at);
-    else ordinal(at);
+    else if (question.at(at)!.number !== null) {
+      const ref = numberedAt(question, names, columns, at);
+      if (ref !== null) add(ref, at, (column) => `${column} = ${question.at(at)!.number}`);
+    } else {
+      const ref = ordinalAt(question, columns, at);
+      if (ref !== null) add(ref, at, (column) => `${column} = ${ordinalOf(question.lower(at))}`);
+    }
   });
   return filters;
 
@@ -50,8 +59,8 @@ export function plainStates(question: Question, names: NameMentions, columns: Co
   }
 
   /** "Open complaints": those that are not resolved yet, where one time says so. */
-  function notEnded(at: number): void {
-    const [end, other] = timesThatSay(columns.base!, ENDS).filter(({ column }) => column.nullable);
+  function notEnded(at: number, ends: ReadonlySet<string>): void {
+    const [end, other] = timesThatSay(columns.base!, ends).filter(({ column }) => column.nullable);
     if (end === undefined || other !== undefined) return;
     columns.doubt();
     if (question.says(at - 1, "still")) question.use(at - 1);
@@ -80,15 +89,29 @@ export function plainStates(question: Question, names: NameMentions, columns: Co
     const [sql, denied] = ["IS NULL", "IS NOT NULL"].map((test) => (column: string) => `${column} ${test}`);
     filters.push({ ref, sql: sql!, denied: denied!, denial: at, at, isState: true });
   }
+}
 
-  /** "On the second floor": the number of that name. "The first visit" is the earliest one. */
-  function ordinal(at: number): void {
-    const value = ordinalOf(question.lower(at));
-    if (value < 1 || !question.says(at - 1, "the") || !question.says(at - 2, "on|in|at")) return;
-    const mention = columns.mentionAt(at + 1, isNumber);
-    const ref = mention === undefined ? null : columns.takeColumn(mention, isNumber);
-    if (ref !== null) add(ref, at, (column) => `${column} = ${value}`);
-  }
+/** "One star reviews", "7 seat cars": the column that has the number, where rows are named behind it. */
+function numberedAt(question: Question, names: NameMentions, columns: ColumnFinder, at: number): ColumnRef | null {
+  const mention = columns.mentionAt(at + 1, isNumber);
+  if (mention === undefined || mention.from !== at + 1) return null;
+  const rows = names.tables.find(({ from, table }) => from === mention.to && table === columns.base);
+  const isPlural = (word: number) => /[^s]s$/.test(question.lower(word));
+  if (rows === undefined || !isPlural(mention.to) || isPlural(at + 1)) return null;
+  if (question.says(at - 1, "than|least|most|top|first|last")) return null;
+  const ref = columns.resolve(mention, (each) => isNumber(each) && each.table === columns.base);
+  const fit = mention.candidates.find((each) => each.ref.column === ref?.column)?.score ?? 0;
+  if (ref === null || fit < PLURAL) return null;
+  question.use(at, mention.to);
+  return ref;
+}
+
+/** "On the second floor": the number of that name. "The first visit" is the earliest one. */
+function ordinalAt(question: Question, columns: ColumnFinder, at: number): ColumnRef | null {
+  if (ordinalOf(question.lower(at)) < 1 || !question.says(at - 1, "the") || !question.says(at - 2, "on|in|at"))
+    return null;
+  const mention = columns.mentionAt(at + 1, isNumber);
+  return mention === undefined ? null : columns.takeColumn(mention, isNumber);
 }
 
 function ordinalOf(word: string): number {

@@ -5,6 +5,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { functionsFor } from "./added-up.js";
+import { aggregateWords } from "./aggregate-words.js";
 import { joinAlternatives } from "./alternatives.js";
 import { BaseFinder } from "./base-finder.js";
 import { anyKind, ColumnFinder, isNumber } from "./column-finder.js";
@@ -38,7 +39,7 @@ import { type ColumnRef, namingColumns, type SchemaFacts, type TableFacts } from
 import { ShareReader } from "./share-reader.js";
 import { SURE, SuperlativeReader } from "./superlative-reader.js";
 import { isColumnMeant, type ValueMention } from "./value-mentions.js";
-import { AGGREGATES, type Measure } from "./vocabulary.js";
+import { AGGREGATES, type Measure, SUMS } from "./vocabulary.js";
 
 /** Below this a word hardly names a column. */
 const PROJECTED = 0.5;
@@ -127,7 +128,7 @@ export class QuestionReader {
       this.columns.doubt();
       this.columns.certainty = Math.min(this.columns.certainty, each.score);
     } else if (this.grouped !== null) this.conditions.counted = this.grouped.aggregate.ref.table;
-    const fns = this.aggregateWords();
+    const fns = aggregateWords(question, this.columns);
     const groupKeys = this.groupKeys(groups);
     this.conditions.isGrouped = groupKeys.length > 0;
     this.conditions.read();
@@ -216,8 +217,10 @@ export class QuestionReader {
       } else {
         const tables = groups.flatMap((each) => (each.kind === "table" ? [each.mention.table] : []));
         const besides = tables.filter((table) => table !== this.columns.base);
-        const ref = this.columns.timeColumn(0, 0, false, besides);
-        if (ref !== null) keys.push({ kind: "time", ref, unit: group.unit });
+        const year = group.unit === "year" ? this.columns.onlyYear() : null;
+        const ref = year ?? this.columns.timeColumn(0, 0, false, besides);
+        if (year !== null) keys.push({ kind: "column", ref: year });
+        else if (ref !== null) keys.push({ kind: "time", ref, unit: group.unit });
         else this.columns.notPlaced.push(group.unit);
       }
     }
@@ -257,21 +260,6 @@ export class QuestionReader {
       this.rankings = found.tables;
     }
     this.limit = first.count ?? 1;
-  }
-
-  private aggregateWords(): { fn: AggregateFn; at: number }[] {
-    const found: { fn: AggregateFn; at: number }[] = [];
-    this.question.tokens.forEach(({ lower }, at) => {
-      const fn = AGGREGATES[lower];
-      if (
-        fn === undefined ||
-        this.question.isUsed(at) ||
-        (this.question.says(at + 1, "number", "of") && !this.question.isUsed(at + 1))
-      )
-        return;
-      found.push({ fn, at });
-    });
-    return found;
   }
 
   private aggregate(fns: readonly { fn: AggregateFn; at: number }[], counted: number | null): void {
@@ -330,7 +318,10 @@ export class QuestionReader {
     if (own === undefined || other === undefined) return own ?? other;
     const isOfBase = (mention: ColumnMention) =>
       this.columns.resolve(mention, isNumber)?.table === this.columns.base && mention.candidates[0]!.score >= PROJECTED;
-    if (isOfBase(other) || !isOfBase(own)) return other;
+    // "Total revenue" adds up what is earned.
+    const isAdded = other.from === own.to && /^(?:quantity|units|hours)$/.test(this.question.lower(other.from));
+    const isEarned = other.from === own.to && SUMS.includes(this.question.lower(other.from));
+    if (isEarned || isAdded || isOfBase(other) || !isOfBase(own)) return other;
     for (let next = at + 1; next <= at + 2; next++)
       if (this.question.says(next, "amount|value")) this.question.use(next);
     return own;

@@ -22,7 +22,7 @@ const ASKS_MARGIN = /\bmargins?\b(?!\s*(?:in percent|percent|%|rate))/i;
 const HELD = ["revenue", "turnover", "total", "subtotal", "amount", "sum", "proceeds", "earnings", "income", "takings"];
 
 /** The schema with a column of that name where one table has a quantity, a price and nothing that is their product. */
-export function withRevenue(schema: SchemaFacts): SchemaFacts {
+export function withRevenue(schema: SchemaFacts, question: string): SchemaFacts {
   const holds = ({ kind, name }: ColumnFacts) => kind === "number" && wordsFit(name, HELD.slice(0, 2));
   if (schema.tables.some(({ columns }) => columns.some(holds))) return schema;
   const tables = new Map<TableFacts, TableFacts>();
@@ -30,9 +30,24 @@ export function withRevenue(schema: SchemaFacts): SchemaFacts {
     const revenue = heldRevenue(table) ?? revenueOf(table) ?? soldRevenue(table, schema);
     if (revenue !== null) tables.set(table, { ...table, columns: [...table.columns, revenue] });
   }
+  if (tables.size === 0) return ASKS_REVENUE.test(question) ? withPayments(schema) : schema;
   // Of two tables that sell, nobody knows which is meant.
-  if (tables.size !== 1) return schema;
-  return withTables(schema, tables);
+  return tables.size === 1 ? withTables(schema, tables) : schema;
+}
+
+const ASKS_REVENUE = /\b(?:revenues?|turnover|takings)\b/i;
+const INCOMES = ["payment", "sale", "receipt"];
+
+/** Where nothing else is sold, revenue is what was paid. */
+function withPayments(schema: SchemaFacts): SchemaFacts {
+  const isIncome = ({ name }: TableFacts) => INCOMES.some((word) => stemOf(word) === stemOf(wordsOfName(name).at(-1)!));
+  const [table, other] = schema.tables.filter(isIncome);
+  if (table === undefined || other !== undefined) return schema;
+  const numbers = table.columns.filter(({ kind, isKey }) => kind === "number" && !isKey);
+  const [amount, otherAmount] = numbers.filter(({ name }) => wordsFit(name, HELD));
+  if (amount === undefined || otherAmount !== undefined) return schema;
+  const revenue = { ...amount, name: "revenue", sql: `${table.sqlName}.${identifier(amount.name)}` };
+  return withTables(schema, new Map([[table, { ...table, columns: [...table.columns, revenue] }]]));
 }
 
 /** Lines with a quantity and their total: that is it. */

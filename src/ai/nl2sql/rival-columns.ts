@@ -10,13 +10,14 @@ import type { ColumnFacts, ColumnRef, TableFacts } from "./schema-facts.js";
 const stems = (words: string) => new Set(words.split(" ").map(stemOf));
 /** When a thing comes into being, or is written down. */
 const BEGINNINGS = stems(
-  "created placed ordered booked registered recorded added logged entered inserted made signup joined hired opened raised",
+  "created placed ordered booked registered recorded added logged entered inserted made signup joined hired opened raised " +
+    "requested issued submitted filed posted sent initiated",
 );
 /** What comes later, if at all. */
 const LATER = stems(
   "end ended ending until due paid closed returned settled delivered expires expiry expired valid updated modified changed " +
     "departed finished completed resolved fixed cancelled deleted archived harvested removed shipped received approved " +
-    "checkout closes left retired last next review reviewed out to cleared acknowledged answered confirmed stopped " +
+    "picked dropped filled checkout closes left retired last next review reviewed out to cleared acknowledged answered confirmed stopped " +
     "behoben bezahlt geliefert gekuendigt storniert ende faellig",
 );
 
@@ -76,7 +77,10 @@ export function likelyTimes(times: readonly ColumnRef[]): readonly ColumnRef[] {
   const own = times.filter(isOwn);
   if (own.length > 0) return own.slice(0, 1);
   const first = times.filter((ref) => !said(ref, LATER));
-  return first.length > 0 ? first : times;
+  const likely = first.length > 0 ? first : times;
+  // Each row has the day on which it began; others come later, if at all.
+  const certain = likely.filter(({ column }) => !column.nullable);
+  return certain.length === 1 ? certain : likely;
 }
 
 function refIn(

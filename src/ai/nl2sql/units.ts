@@ -3,11 +3,12 @@ import { wordsOfName } from "./bare-names.js";
 import { UNIT_NAMES } from "./vocabulary.js";
 
 /** Of names whose words are not told apart. */
-const UNIT_ENDING = /(?:seconds|minutes|hours|days|weeks|months|years|grams|kilograms|metres|meters|miles)$/;
+const UNIT_ENDING =
+  /(?:milliseconds|seconds|minutes|hours|days|weeks|months|years|grams|kilograms|metres|meters|miles)$/;
 
 /** Units of one kind, by how many of the least they are. */
 const KINDS: readonly Readonly<Record<string, number>>[] = [
-  { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800 },
+  { millisecond: 1, second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 },
   { milligram: 1, gram: 1000, kilogram: 1_000_000 },
   { centimetre: 1, metre: 100, kilometre: 100_000 },
 ];

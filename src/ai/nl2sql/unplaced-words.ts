@@ -62,6 +62,7 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
     else if (isUnitOf(question, at, tables, sql)) return;
     else if (isOfContact(question, at, schema, tables, sql)) return;
     else if (isDealing(question, at, schema, tables) || isFlagged(question, at, tables, sql)) return;
+    else if (isMadeIn(question, at, tables, sql)) return;
     else if (isTimeOf(question, at, tables, sql) || isLevelOf(question, at, tables, sql)) return;
     else if (isPlainDeed(question, at, schema, tables, sql) || isDeedOfMeasure(question, at, schema, tables, sql))
       return;
@@ -92,9 +93,20 @@ export function droppedNames(
     const isNever = ({ ref }: { readonly ref: ColumnRef }) =>
       sql.includes(`NOT EXISTS (SELECT 1 FROM ${ref.table.sqlName} `);
     if (isVerb(question.lower(mention.from)) && mention.candidates.some(isNever)) return false;
+    // "Written by Kim" does not ask when.
+    if (isVerb(question.lower(mention.from)) && question.says(mention.to, "by")) return false;
     return !named.some((name) => isIn(sql, name));
   });
   return lost.map(({ from, to }) => question.slice(from, to));
+}
+
+/** "Built before 2019", of a year of the thing itself. */
+function isMadeIn(question: Question, at: number, tables: readonly TableFacts[], sql: string): boolean {
+  if (!question.says(at, "built|made|manufactured|produced|constructed|released")) return false;
+  if (!question.says(at + 1, "in|before|after|since|between|from|until")) return false;
+  const isYear = ({ name, kind }: TableFacts["columns"][number]) =>
+    kind === "number" && isIn(sql, name) && wordsOfName(name).includes("year");
+  return tables.some(({ columns }) => columns.some(isYear));
 }
 
 /** "Cooking time" of `cook_minutes`: what is measured in units of time is one. */
@@ -181,6 +193,8 @@ function isDealing(question: Question, at: number, schema: SchemaFacts, tables: 
   return !isNamed && thing !== null && tables.some((table) => isCalled(schema, table, thing, SURE));
 }
 
+/** Of a distance it says no more, though there are drivers. */
+const WAY = /^(?:driven|travelled|traveled|covered|flown|ridden|walked|sailed)$/;
 /** What is done with such things anyway. */
 const DEED =
   /^(?:sold|played|made|placed|held|run|issued|taken|given|performed|recorded|done|bought|purchased|written|produced|conducted|logged)$/;
@@ -225,10 +239,14 @@ function isDeedOfMeasure(
 ): boolean {
   const token = question.at(at)!;
   const thing = question.at(at - 1);
-  if (thing === null || !DEED.test(token.lower) || !question.isUsed(at - 1) || !/\bsum\(/.test(sql)) return false;
+  const isWay = WAY.test(token.lower) && !question.says(at + 1, "by");
+  if (thing === null || !question.isUsed(at - 1)) return false;
+  const isDeed = DEED.test(token.lower) || /^(?:paid|charged|billed)$/.test(token.lower);
+  if (isWay ? !/\b(?:sum|avg|max|min)\(/.test(sql) : !isDeed || !/\bsum\(/.test(sql)) return false;
   const isMeasure = ({ name, kind, isKey }: TableFacts["columns"][number]) =>
     kind === "number" && !isKey && isIn(sql, name) && wordsOfName(name).some((word) => wordScore(thing, word) >= SURE);
   if (!tables.some(({ columns }) => columns.some(isMeasure))) return false;
+  if (isWay) return true;
   const fits = (named: TableFacts | TableFacts["columns"][number]) => isCalled(schema, named, token, SAME_MEANING);
   return schema.tables.every((table) => tables.includes(table) || ![table, ...table.columns].some(fits));
 }

@@ -163,6 +163,7 @@ export const SYNONYMS: readonly (readonly string[])[] = [
   ["payment", "paid", "transaction"],
   ["supplier", "vendor"],
   ["loan", "borrowed", "lent", "borrow"],
+  ["rental", "rented", "rent"],
   ["booking", "reservation", "booked", "reserved"],
   ["flight", "fly", "flies", "flown"],
   ["company", "firm", "business", "employer"],
@@ -265,10 +266,14 @@ export const ABBREVIATIONS: Readonly<Record<string, string>> = {
   ord: "order",
   org: "organization",
   pct: "percent",
+  pmt: "payment",
+  prc: "price",
   prod: "product",
   pts: "points",
+  pymt: "payment",
   qty: "quantity",
   sal: "salary",
+  sts: "status",
   tel: "phone",
   typ: "type",
   trx: "transaction",
@@ -297,8 +302,8 @@ export const ADJECTIVES: Readonly<Record<string, Measure>> = {
   cheap: asc("price", "cost", "fee"),
   inexpensive: asc("price", "cost", "fee"),
   affordable: asc("price", "cost", "fee"),
-  long: desc("duration", "length", "minutes", "seconds", "runtime", "distance", "pages"),
-  short: asc("duration", "length", "minutes", "seconds", "runtime", "distance", "height", "pages"),
+  long: desc("duration", "length", "minutes", "seconds", "milliseconds", "runtime", "distance", "pages"),
+  short: asc("duration", "length", "minutes", "seconds", "milliseconds", "runtime", "distance", "height", "pages"),
   heavy: desc("weight", "mass", "kg", "tonnes", "tons", "lbs"),
   light: asc("weight", "mass", "kg", "tonnes", "tons", "lbs"),
   tall: desc("height"),
@@ -422,7 +427,7 @@ export const NUMBER_WORDS: Readonly<Record<string, number>> = {
 /** Units that follow a number and may be words of a column's name. */
 export const UNITS: ReadonlySet<string> = new Set(
   (
-    "minute minutes min mins hour hours second seconds year years month months day days week weeks kg kilogram kilograms " +
+    "millisecond milliseconds ms minute minutes min mins hour hours second seconds year years month months day days week weeks kg kilogram kilograms " +
     "kilo kilos g gram grams mg milligram milligrams cm m meter meters metre metres km mile miles dollar dollars usd euro " +
     "euros eur pound pounds percent point points unit units piece pieces old"
   ).split(" "),
@@ -431,6 +436,7 @@ export const UNITS: ReadonlySet<string> = new Set(
 /** What a unit is called, by its spellings. */
 export const UNIT_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
   [
+    ["millisecond", "milliseconds", "millis", "msec", "ms"],
     ["second", "seconds", "secs", "sec", "s"],
     ["minute", "minutes", "mins", "min"],
     ["hour", "hours", "hrs", "hr", "h"],
@@ -464,6 +470,6 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
     "something ever yet already right now just more most less least about whole entire between different distinct unique see " +
     "want need know look up out worth made make go offered offer offers contain contains containing include includes " +
     "place places exist exists kind kinds various whichever every everyone who's what's s placed happened happen occurred " +
-    "whats hows wheres whos take takes taken held took but company system people person teaches using via through"
+    "altogether whats hows wheres whos take takes taken held took but company system people person teaches using via through"
   ).split(" "),
 );

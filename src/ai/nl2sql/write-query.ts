@@ -206,7 +206,8 @@ class Writer {
     if (path.length === 1 && !only!.toMany) {
       const column = `${only!.link.from.sqlName}.${identifier(only!.link.columns[0]!)}`;
       this.where.push(`${column} IS ${exists ? "NOT " : ""}NULL`);
-    } else if (exists) this.manyFor(path);
+    } else if (isBeside(path)) throw new Unconnected();
+    else if (exists) this.manyFor(path);
     else {
       const conditions = this.missing.get(table) ?? [];
       const steps = new Map([path, ...conditions.map((one) => one.path)].flat().map((step) => [endOf(step), step]));
@@ -310,6 +311,12 @@ function linkedBy(base: TableFacts, { links }: SchemaFacts): TableFacts[] {
   const keys = ends.filter(({ columns }) => base.primaryKey.includes(columns[0]!));
   const tables = new Set(keys.map(({ to }) => to));
   return tables.size === keys.length ? [...tables] : [];
+}
+
+/** Rows of a parent of the row are not its own: the films that a customer's shop has. */
+function isBeside(path: readonly Step[]): boolean {
+  const up = path.findIndex(({ toMany }) => !toMany);
+  return up >= 0 && up < path.findLastIndex(({ toMany }) => toMany) && !path[0]!.toMany;
 }
 
 /** "By Kim and not by Osei": the first is no part of what is denied. */
