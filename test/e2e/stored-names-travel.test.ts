@@ -69,7 +69,7 @@ const SAID = [
   ],
   [["a!!"], ["hidden!"]],
   [["x!", null]],
-  [["mark('w'), 'glad'::feel, mark(v)"]],
+  [["mark('w'::text), 'glad'::feel, mark(v)"]],
   [["okay(v) AND mark(v) <> 'hidden!'"]],
   "23514",
   "23514",

@@ -94,7 +94,10 @@ t.test("a time zone decides once what a condition means", async (t) => {
   for (let i = 0; i < 400; i++) await new Promise((resolve) => setImmediate(resolve));
   t.same(
     await rowsOf("SELECT substring(indexdef from 'WHERE.*') FROM pg_indexes WHERE indexname LIKE 'late%' ORDER BY 1"),
-    [["WHERE (day > '2024-01-04 15:00:00+00')"], ["WHERE (day > ('2024-01-04 15:00:00+00')::timestamptz)"]],
+    [
+      ["WHERE (day > '2024-01-04 15:00:00+00'::timestamp with time zone)"],
+      ["WHERE (day > '2024-01-04 15:00:00+00'::timestamp with time zone)"],
+    ],
   );
   for (const [zone, text, count, uses] of [
     ["Asia/Tokyo", "2024-01-05 00:00", "378", false],

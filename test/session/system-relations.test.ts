@@ -34,7 +34,7 @@ t.test("definitions as clients' tools read them", async (t) => {
     ],
   );
   t.same(await rows("select conname, pg_get_constraintdef(oid), conrelid::regclass from pg_constraint order by 1"), [
-    ["city_area_check", "CHECK ((area > 0))", "city"],
+    ["city_area_check", "CHECK ((area > (0)::numeric))", "city"],
     ["city_name_key", "UNIQUE (name)", "city"],
     ["city_pkey", "PRIMARY KEY (id)", "city"],
     ["person_city_fkey", "FOREIGN KEY (city) REFERENCES city(id) ON DELETE CASCADE", "person"],

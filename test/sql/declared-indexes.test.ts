@@ -24,7 +24,7 @@ t.test("declared, shown, renamed, copied and dropped", async (t) => {
   ]);
   await run("alter table d rename j to doc", "alter index d_ip rename to d_address");
   t.same(await rows("select indexdef from pg_indexes where indexname in ('d_j', 'd_expr_idx') order by 1"), [
-    "CREATE INDEX d_expr_idx ON public.d USING gin (((doc -> 'a')))",
+    "CREATE INDEX d_expr_idx ON public.d USING gin (((doc -> 'a'::text)))",
     "CREATE INDEX d_j ON public.d USING gin (doc jsonb_path_ops) WHERE (doc IS NOT NULL)",
   ]);
   t.same(await rows("select amname from pg_class c join pg_am a on a.oid = relam where relname = 'd_address'"), [

@@ -60,14 +60,17 @@ t.test("nearer and earlier functions change nothing that is stored", (t) =>
 t.test("what is shown has the names that the search path needs", (t) =>
   checkStatements(t, [
     ...MADE,
-    ["select pg_get_expr(adbin, adrelid) from pg_attrdef where adnum = 4", ["twice(v)"]],
-    ["select pg_get_constraintdef(oid) from pg_constraint where conname = 't_v_check'", ["CHECK (okay(v))"]],
+    ["select pg_get_expr(adbin, adrelid) from pg_attrdef where adnum = 4", ["twice((v)::text)"]],
+    ["select pg_get_constraintdef(oid) from pg_constraint where conname = 't_v_check'", ["CHECK (okay((v)::text))"]],
     ["set search_path = evil"],
-    ["select pg_get_expr(adbin, adrelid) from pg_attrdef where adnum = 4", ["public.twice(v)"]],
-    ["select pg_get_constraintdef(oid) from pg_constraint where conname = 't_v_check'", ["CHECK (public.okay(v))"]],
+    ["select pg_get_expr(adbin, adrelid) from pg_attrdef where adnum = 4", ["public.twice((v)::text)"]],
+    [
+      "select pg_get_constraintdef(oid) from pg_constraint where conname = 't_v_check'",
+      ["CHECK (public.okay((v)::text))"],
+    ],
     [
       "select pg_get_indexdef('public.t_i'::regclass)",
-      ["CREATE UNIQUE INDEX t_i ON public.t USING btree (public.twice(v)) WHERE (public.okay(v))"],
+      ["CREATE UNIQUE INDEX t_i ON public.t USING btree (public.twice((v)::text)) WHERE public.okay((v)::text)"],
     ],
     ["select pg_get_partkeydef('public.p'::regclass)", ["LIST (public.twice(v))"]],
     ["select pg_get_function_arguments('public.outer_of'::regproc)", ["a text, b text DEFAULT public.twice('z')"]],
@@ -93,8 +96,8 @@ t.test("a function is followed when it gets another name, schema or body, and is
     ["alter function dbl(text) set schema evil"],
     ["insert into t (id, v) values (1, 'x') returning w, g", ["aa!|xx"]],
     ["insert into t (id, v) values (2, 'bad')", '23514 new row for relation "t" violates check constraint "t_v_check"'],
-    ["select pg_get_constraintdef(oid) from pg_constraint where conname = 't_v_check'", ["CHECK (fine(v))"]],
-    ["select pg_get_expr(adbin, adrelid) from pg_attrdef where adnum = 4", ["evil.dbl(v)"]],
+    ["select pg_get_constraintdef(oid) from pg_constraint where conname = 't_v_check'", ["CHECK (fine((v)::text))"]],
+    ["select pg_get_expr(adbin, adrelid) from pg_attrdef where adnum = 4", ["evil.dbl((v)::text)"]],
     ["create or replace function fine(text) returns boolean language sql immutable as $$ select $1 <> 'x' $$"],
     ["insert into t (id, v) values (3, 'x')", '23514 new row for relation "t" violates check constraint "t_v_check"'],
     ["alter table t drop column g, alter w drop default"],

@@ -12,9 +12,10 @@ import {
   resolveWindowFunction,
 } from "../../../query/expr/resolve.js";
 import { baseType, builtInTypes, pgOidOf } from "../../../query/expr/types.js";
+import { isNamedOid } from "../../../values/catalog-types.js";
 import { type SqlType, TEXT, UNKNOWN } from "../../../values/values.js";
 import type { CallNode } from "../../parse/ast-query.js";
-import { functionFactsByName } from "../system/builtin-facts.js";
+import { type FunctionFacts, functionFactsByName } from "../system/builtin-facts.js";
 import { operatorRows } from "../system/builtin-operators.js";
 
 /** null: as it is. */
@@ -75,7 +76,8 @@ export function argumentTypes(
     });
   }
   const name = node.path.at(-1)!;
-  const oids = given.map((type) => pgOidOf(baseType(type)));
+  // OIDs that are written as names are types of their own.
+  const oids = given.map((type) => pgOidOf(isNamedOid(type) ? type : baseType(type)));
   const known = functionFactsByName().get(name) ?? [];
   if (known.some(({ args }) => args.join() === oids.join())) return given.map(() => null);
   const takesAny = (i: number) =>
@@ -86,9 +88,52 @@ export function argumentTypes(
       return isPseudo(type) ? (isOpen(given[i]!) ? TEXT : null) : type;
     });
   } catch (error) {
-    if (error instanceof DbError) return given.map((type) => (isOpen(type) ? TEXT : null));
+    if (error instanceof DbError) return byFacts(known, given);
     throw error;
   }
+}
+
+/** Of a function that only the catalog tells of: the one of PostgreSQL's whose strings stand where literals do. */
+function byFacts(known: readonly FunctionFacts[], given: readonly SqlType[]): readonly Wanted[] {
+  const isString = (oid: number) => oid === TEXT_OID || oid === NAME_OID;
+  const fits = known.filter(
+    ({ args, variadic }) => variadic === 0 && args.length === given.length && args.every((oid) => typeOf(oid) !== null),
+  );
+  const best = fits.filter(({ args }) => given.every((type, i) => !isOpen(type) || isString(args[i]!)));
+  const takes = (type: SqlType, oid: number) => pgOidOf(type) === oid || (isNamedOid(type) && oid === OID_OID);
+  const exact = best.filter(({ args }) => given.every((type, i) => isOpen(type) || takes(type, args[i]!)));
+  const [only, ...others] = [exact, best, fits].find(({ length }) => length > 0) ?? [];
+  if (only === undefined || others.length > 0) return given.map((type) => (isOpen(type) ? TEXT : null));
+  return only.args.map(typeOf);
+}
+
+const TEXT_OID = 25;
+const OID_OID = 26;
+const NAME_OID = 19;
+
+let types: ReadonlyMap<number, SqlType> | null = null;
+
+function typeOf(oid: number): SqlType | null {
+  types ??= new Map(builtInTypes().map((type) => [pgOidOf(type), type]));
+  return types.get(oid) ?? null;
+}
+
+/**
+ * From which argument on they become an array, as the function declares them; null: none does. `id`: of a function
+ * that a statement made.
+ */
+export function variadicFrom({ args, path, variadic }: CallNode, id: number | undefined, catalog: CatalogView) {
+  if (variadic || args.some(({ name }) => name !== null)) return null;
+  const own = id === undefined ? null : catalog.functionById(id);
+  if (own !== null) {
+    const inputs = own.parameters.filter(({ mode }) => mode !== "out" && mode !== "table");
+    const at = inputs.findIndex(({ mode }) => mode === "variadic");
+    return at < 0 || at >= args.length || inputs[at]!.type.polymorphic === "any" ? null : at;
+  }
+  const known = functionFactsByName().get(path.at(-1)!) ?? [];
+  if (known.some((facts) => facts.variadic === 0 && facts.args.length === args.length)) return null;
+  const found = known.find((facts) => facts.variadic !== 0 && facts.args.length <= args.length);
+  return found === undefined || found.variadic === ANY_OID ? null : found.args.length - 1;
 }
 
 /** Of the pseudo-type "any": a literal stays as it is. */

@@ -13,7 +13,7 @@ import type {
   WindowNode,
 } from "../../parse/ast-query.js";
 import { printSyntax } from "../../parse/print-syntax.js";
-import { argumentTypes, type Wanted } from "./argument-types.js";
+import { argumentTypes, variadicFrom, type Wanted } from "./argument-types.js";
 import type { Label } from "./constant-text.js";
 import { type Around, ITEM, type Piece } from "./layout.js";
 import { NotPrinted, type PrintContext } from "./print-context.js";
@@ -43,11 +43,13 @@ export class CallPrinter {
     const id = context.notes.exprs.get(node) && this.idOf(node);
     if (node.withinGroup) return { kind: "simple", text: this.withinGroup(node, name) };
     const types = node.variadic ? given.map(() => null) : argumentTypes(node, given, id, context.names.catalog);
+    const gathered = variadicFrom(node, id, context.names.catalog);
     const args = node.args.map((arg, i) => {
       const named = arg.name === null ? "" : `${quoteIdentifier(arg.name)} => `;
       const variadic = node.variadic && i === node.args.length - 1 ? "VARIADIC " : "";
       return `${variadic}${named}${this.exprs.text(arg.value, types[i] ?? null)}`;
     });
+    if (gathered !== null && !node.withinGroup) args.push(`VARIADIC ARRAY[${args.splice(gathered).join(", ")}]`);
     const distinct = node.distinct ? "DISTINCT " : "";
     const orderBy = node.orderBy.length === 0 ? "" : ` ORDER BY ${this.sorted(node.orderBy)}`;
     const list = node.star ? "*" : `${distinct}${args.join(", ")}${orderBy}`;

@@ -43,6 +43,18 @@ export class Level {
     }
   }
 
+  /** The only relation, whose columns need no name before theirs. */
+  addBare(item: NotedItem): void {
+    for (const { name, expr } of item.columns) {
+      if (expr.kind === "column") this.columns.set(expr.id, quoteIdentifier(name));
+    }
+  }
+
+  /** Of a domain's condition. */
+  addValue(id: ColumnId): void {
+    this.columns.set(id, "VALUE");
+  }
+
   column(id: ColumnId): string | undefined {
     return this.columns.get(id);
   }

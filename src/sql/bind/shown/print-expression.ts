@@ -5,6 +5,7 @@
 import { commonType } from "../../../query/expr/coercion.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
 import { baseType, categoryOf } from "../../../query/expr/types.js";
+import { isNamedOid } from "../../../values/catalog-types.js";
 import { INT4, type SqlType, TEXT } from "../../../values/values.js";
 import type { CastNode, ExprNode, InNode, QuantifiedNode, SubqueryNode, TypeNode } from "../../parse/ast-query.js";
 import { bindType } from "../bind-type.js";
@@ -90,6 +91,7 @@ export class ExpressionPrinter {
 
   private isSame(one: SqlType, other: SqlType): boolean {
     if (one.user?.kind === "domain" || other.user?.kind === "domain") return one === other;
+    if (isNamedOid(one) !== isNamedOid(other)) return false;
     const { names } = this.context;
     return one === other || names.type(baseType(one)) === names.type(baseType(other));
   }

@@ -44,7 +44,7 @@ export function catalogIndex(catalog: CatalogView): CatalogIndex {
 }
 
 /** VALUE, which PostgreSQL writes so. */
-const inCapitals = (sql: string) =>
+export const inCapitals = (sql: string) =>
   sql.replace(/'(?:[^']|'')*'|"[^"]*"|\bvalue\b/g, (part) => (part === "value" ? "VALUE" : part));
 
 export const domainCheckOid = (id: number, name: string) => hashedOid("domain constraint", id, name);

@@ -28,7 +28,8 @@ export function defaultText(sql: string, type: SqlType): string {
 /** Types that statements made by their ids, as in all that is kept. */
 function exactName(type: SqlType): string {
   const user = type.user ?? type.element?.user;
-  if (user === undefined) return castName(type);
+  // "character" is one character.
+  if (user === undefined) return castName(type).replace(/^character(?=$|\[)/, "bpchar");
   return `${referenceTo(user.id)}.${quoteIdentifier(user.name)}${type.user === undefined ? "[]" : ""}`;
 }
 

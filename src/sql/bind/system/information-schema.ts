@@ -9,6 +9,7 @@ import { numericModifier } from "../../../values/text-format.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import { defaultText, shownExpression } from "./expression-text.js";
 import { shownNames } from "./object-names.js";
+import { domainCheckText, printedSql } from "./printed-table.js";
 import { attnum, CONSTRAINT_TYPES, type ConstraintFacts, constraintsOf, dataType, yesNo } from "./relation-facts.js";
 import { systemShapes } from "./shapes.js";
 import { type DefinedView, definedRelation, liveRelation, type SystemView } from "./system-view.js";
@@ -130,7 +131,9 @@ const columns = liveRelation("information_schema", "columns", function* (view) {
         dtd_identifier: String(number),
         is_self_referencing: "NO",
         is_generated: column.generatedSql ? "ALWAYS" : "NEVER",
-        generation_expression: column.generatedSql ? shownNames(view, column.generatedSql) : null,
+        generation_expression: column.generatedSql
+          ? shownNames(view, printedSql(view, table, column.generatedSql))
+          : null,
         is_updatable: column.generatedSql ? "NO" : "YES",
       };
     }
@@ -181,7 +184,7 @@ const columns = liveRelation("information_schema", "columns", function* (view) {
 
 function defaultOf({ identity, generatedSql, defaultSql, type }: ColumnDef, view: SystemView): string | null {
   if (identity !== null || generatedSql || defaultSql === null) return null;
-  return shownExpression(view, defaultText(defaultSql, type), false);
+  return shownExpression(view, printedSql(view, null, defaultText(defaultSql, type)), false);
 }
 
 export function typeNames(
@@ -325,13 +328,17 @@ const checkConstraints = definedRelation("information_schema", "check_constraint
   const shared = (schema: string) => ({ constraint_catalog: database, constraint_schema: schema });
   for (const table of catalog.tables()) {
     for (const { name, sql } of table.checks) {
-      yield { ...shared(table.schema), constraint_name: name, check_clause: shownNames(view, sql) };
+      yield {
+        ...shared(table.schema),
+        constraint_name: name,
+        check_clause: `(${shownNames(view, printedSql(view, table, sql))})`,
+      };
     }
   }
   for (const type of catalog.types()) {
     if (type.kind !== "domain") continue;
     for (const { name, sql } of type.checks) {
-      yield { ...shared(type.schema), constraint_name: name, check_clause: shownNames(view, sql) };
+      yield { ...shared(type.schema), constraint_name: name, check_clause: `(${domainCheckText(view, type, sql)})` };
     }
   }
 });

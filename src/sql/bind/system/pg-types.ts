@@ -7,6 +7,7 @@ import { typeFacts, typeFactsByName } from "./builtin-facts.js";
 import { builtInTypeRows, factsRow } from "./builtin-types.js";
 import { shownNames } from "./object-names.js";
 import { hasTriggers } from "./pg-class.js";
+import { printedTable } from "./printed-table.js";
 import { indexesOf, mayUse, OWNER_OID, schemaOid, typeOid, typmodOf } from "./relation-facts.js";
 import { ownership } from "./role-facts.js";
 import { type DefinedView, definedRelation, liveRelation, type SystemRow } from "./system-view.js";
@@ -201,7 +202,7 @@ const pgMatviews = liveRelation("pg_catalog", "pg_matviews", function* (view) {
 
 const pgIndexes = definedRelation("pg_catalog", "pg_indexes", (view) =>
   view.catalog.tables().flatMap((table) =>
-    indexesOf(table).map((index) => ({
+    indexesOf(printedTable(view, table)).map((index) => ({
       schemaname: table.schema,
       tablename: table.name,
       indexname: index.name,

@@ -1,9 +1,11 @@
 /**
- * The printer of views' queries. It binds them, so it stands above the system's relations, which ask for their texts
- * (sql/bind/shown), and is registered here.
+ * The printers of views' queries and of kept expressions (sql/bind/shown). They bind what they print, so they stand
+ * above the system's relations, which ask for the texts, and are registered here.
  */
 import type { CatalogView } from "../../../catalog/catalog-view.js";
 import type { ViewQuery } from "../../../catalog/kept-query.js";
+import type { TableDef } from "../../../catalog/table.js";
+import type { DomainDef } from "../../../catalog/type.js";
 
 export interface QueryPrinting {
   readonly query: ViewQuery;
@@ -14,6 +16,44 @@ export interface QueryPrinting {
   readonly columns: readonly string[];
   /** Without parentheses that nothing needs. */
   readonly isPretty: boolean;
+}
+
+export interface ExpressionPrinting {
+  /** As it is kept. */
+  readonly sql: string;
+  /** Whose columns it reads; null: it reads none. */
+  readonly table: TableDef | null;
+  /** Whose VALUE it reads; absent: it is none of a domain. */
+  readonly domain?: DomainDef;
+  readonly catalog: CatalogView;
+  readonly searchPath: readonly string[];
+  readonly timeZone: string;
+  readonly isPretty: boolean;
+}
+
+let expressionPrinter: ((printing: ExpressionPrinting) => string | null) | null = null;
+
+export function registerExpressionPrinter(print: (printing: ExpressionPrinting) => string | null): void {
+  expressionPrinter = print;
+}
+
+const keptExpressions = new WeakMap<CatalogView, WeakMap<object, Map<string, string>>>();
+const NO_TABLE = {};
+
+/** As PostgreSQL prints it, or as it is kept. */
+export function printedExpression(printing: ExpressionPrinting): string {
+  const { catalog, table, domain, sql, searchPath, isPretty, timeZone } = printing;
+  const byTable = keptExpressions.get(catalog) ?? new WeakMap<object, Map<string, string>>();
+  keptExpressions.set(catalog, byTable);
+  const texts = byTable.get(table ?? domain ?? NO_TABLE) ?? new Map<string, string>();
+  byTable.set(table ?? domain ?? NO_TABLE, texts);
+  const key = JSON.stringify([sql, searchPath, isPretty, timeZone]);
+  let text = texts.get(key);
+  if (text === undefined) {
+    text = expressionPrinter?.(printing) ?? sql;
+    texts.set(key, text);
+  }
+  return text;
 }
 
 let printer: ((printing: QueryPrinting) => string | null) | null = null;

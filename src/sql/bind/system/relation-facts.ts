@@ -225,7 +225,7 @@ function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
   });
   const include = includeText(table, index.include ?? []);
   const nulls = index.nullsNotDistinct ? " NULLS NOT DISTINCT" : "";
-  const where = index.where ? ` WHERE ${inParentheses(index.where)}` : "";
+  const where = index.where ? ` WHERE ${index.where}` : "";
   const isUnique = !index.exclusion && (index.unique || index.deferrable !== undefined);
   const unique = isUnique ? "UNIQUE " : "";
   const method = index.operators === undefined ? (index.hash ? "hash" : "btree") : "gist";

@@ -10,7 +10,7 @@ import { canCoerce } from "../../../query/expr/coercion.js";
 import type { EvalContext, Expr, ScalarFunction } from "../../../query/expr/expr.js";
 import { SIMILARITY_THRESHOLD } from "../../../query/expr/functions/trigrams.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
-import { displayName } from "../../../query/expr/types.js";
+import { displayName, oidOfId } from "../../../query/expr/types.js";
 import { REGCLASS } from "../../../values/catalog-types.js";
 import { toText } from "../../../values/text-format.js";
 import { sqlArray } from "../../../values/text-format-array.js";
@@ -20,7 +20,7 @@ import { coerceImplicit, resolveUnknown } from "../coerce.js";
 import { ACCESS_FUNCTIONS } from "./access-lists.js";
 import { shownNames } from "./object-names.js";
 import "./catalog-tables.js";
-import { catalogIndex } from "./catalog-index.js";
+import { catalogIndex, domainCheckOid } from "./catalog-index.js";
 import { type Answer, systemFunction } from "./define-function.js";
 import {
   argumentDefault,
@@ -35,7 +35,7 @@ import { shownExpression } from "./expression-text.js";
 import { functionArguments, functionDefinition, functionIdentity, functionResult } from "./function-text.js";
 import { INDEX_PROPERTIES } from "./index-properties.js";
 import { MEASURE_FUNCTIONS } from "./measure-functions.js";
-import { existingRelation, typeText } from "./object-names.js";
+import { existingRelation, relationText, typeText } from "./object-names.js";
 import {
   hashPartitionTest,
   partitionConstraint,
@@ -44,8 +44,16 @@ import {
 } from "./partition-functions.js";
 import { type Description, descriptions } from "./pg-descriptions.js";
 import { triggerDefinition } from "./pg-triggers.js";
+import { domainCheckText, printedSql, printedTable } from "./printed-table.js";
 import { PRIVILEGE_FUNCTIONS } from "./privilege-functions.js";
-import { DATABASE_OWNER_OID, qualified, schemaOid, temporarySchemas } from "./relation-facts.js";
+import {
+  constraintsOf,
+  DATABASE_OWNER_OID,
+  indexesOf,
+  qualified,
+  schemaOid,
+  temporarySchemas,
+} from "./relation-facts.js";
 import { nameOfRole, roleOid } from "./role-facts.js";
 import { SERVER_FUNCTIONS } from "./server-functions.js";
 import { indexKeyText, prettyDefinition } from "./sql-parentheses.js";
@@ -54,15 +62,33 @@ import { viewText } from "./view-text.js";
 
 const BPCHAR_OID = 1042;
 
-function constraintDefinition({ catalog }: SystemView, oid: number, pretty = false): Value {
-  const { constraints, domainChecks } = catalogIndex(catalog);
-  const definition = constraints.get(oid)?.definition ?? domainChecks.get(oid) ?? null;
+function domainCheck(view: SystemView, oid: number, pretty: boolean): string | null {
+  if (!catalogIndex(view.catalog).domainChecks.has(oid)) return null;
+  for (const type of view.catalog.types()) {
+    if (type.kind !== "domain") continue;
+    const check = type.checks.find(({ name }) => domainCheckOid(type.id, name) === oid);
+    if (check !== undefined) return `CHECK (${domainCheckText(view, type, check.sql, pretty)})`;
+  }
+  return null;
+}
+
+function constraintDefinition(view: SystemView, oid: number, pretty = false): Value {
+  const { constraints } = catalogIndex(view.catalog);
+  const table = constraints.get(oid)?.table;
+  const printed = table && constraintsOf(printedTable(view, table, pretty), view.catalog);
+  const definition =
+    printed?.find((constraint) => constraint.oid === oid)?.definition ?? domainCheck(view, oid, pretty);
   return definition === null || !pretty ? definition : prettyDefinition(definition);
 }
 
-function indexDefinition({ catalog }: SystemView, oid: number, pretty = false): Value {
-  const definition = catalogIndex(catalog).indexes.get(oid)?.definition ?? null;
-  return definition === null || !pretty ? definition : prettyDefinition(definition);
+function indexDefinition(view: SystemView, oid: number, pretty = false): Value {
+  const table = catalogIndex(view.catalog).indexes.get(oid)?.table;
+  const printed = table && indexesOf(printedTable(view, table, pretty));
+  const definition = printed?.find((index) => index.oid === oid)?.definition ?? null;
+  if (definition === null || !pretty) return definition;
+  const full = ` ON ${table!.partitionKey === undefined ? "" : "ONLY "}`;
+  const shown = `${full}${relationText(view, oidOfId(table!.id))} `;
+  return prettyDefinition(definition.replace(`${full}${qualified(table!)} `, () => shown));
 }
 
 /** The n-th column of an index; 0: the whole definition. */
@@ -77,7 +103,13 @@ function indexPart(view: SystemView, oid: number, column: number, pretty: boolea
   if (found !== undefined) return quoteIdentifier(found.name);
   const before = ids.slice(0, column - 1).filter((other) => other === id).length;
   const sql = index.expressions[before]?.sql;
-  return sql === undefined ? null : indexKeyText(sql);
+  return sql === undefined ? null : indexKeyText(printedSql(view, index.table, sql, pretty));
+}
+
+function expressionOf(view: SystemView, text: string, oid: number, pretty = false): Value {
+  const table = catalogIndex(view.catalog).tables.get(oid);
+  if (table === undefined && oid !== 0) return shownExpression(view, text, pretty);
+  return shownExpression(view, printedSql(view, table ?? null, text, pretty), pretty);
 }
 
 function serialSequence(view: SystemView, tableText: string, column: string): string | null {
@@ -156,10 +188,8 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   systemFunction("pg_get_viewdef", [OID], TEXT, viewDefinition),
   systemFunction("pg_get_viewdef", [OID, INT4], TEXT, viewDefinition),
   systemFunction("pg_get_viewdef", [OID, BOOL], TEXT, viewDefinition),
-  systemFunction("pg_get_expr", [TEXT, OID], TEXT, (view, text: string) => shownExpression(view, text, false)),
-  systemFunction("pg_get_expr", [TEXT, OID, BOOL], TEXT, (view, text: string, _of: number, pretty: boolean) =>
-    shownExpression(view, text, pretty),
-  ),
+  systemFunction("pg_get_expr", [TEXT, OID], TEXT, expressionOf),
+  systemFunction("pg_get_expr", [TEXT, OID, BOOL], TEXT, expressionOf),
   systemFunction("pg_describe_object", [OID, OID, INT4], TEXT, describeObject),
   systemFunction("pg_get_serial_sequence", [TEXT, TEXT], TEXT, serialSequence),
   systemFunction("pg_get_userbyid", [OID], NAME, (view, oid: number) =>
