@@ -10,9 +10,10 @@ import type { Side } from "./segment-histories.js";
 /** Rows whose records were made of columns. */
 let made = 0;
 const { take } = ChunkUpdates.prototype;
-ChunkUpdates.prototype.take = function (chunk, from, count) {
+ChunkUpdates.prototype.take = function (chunk, from) {
+  const count = take.call(this, chunk, from);
   made += count;
-  take.call(this, chunk, from, count);
+  return count;
 };
 
 const CREATE = `CREATE TABLE g (a int8, b int2, i int4, big int8, f float8, r float4, n numeric(12, 2), o bool, name text,

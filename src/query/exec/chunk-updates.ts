@@ -16,8 +16,13 @@ import { ALL_ROWS, Chunk, plainColumn } from "./segments/chunk.js";
 import type { Column } from "./segments/column.js";
 import { type KeyLayout, layoutOf } from "./table-layout.js";
 
-/** Rows that are changed at a time. */
-export const CHANGED_ROWS = GROUP_ROWS;
+/**
+ * When changing some rows took longer than this, half as many are changed next; when it took less than that, twice as
+ * many. So new values that cost much leave the loop its turns.
+ */
+const ROWS_MS_MAX = 0.5;
+const ROWS_MS_MIN = 0.2;
+const ROWS_AT_FIRST = 8;
 
 /** Types whose values are numbers, which need not be looked at one by one to be stored. */
 const NUMBERS = new Set(["int2", "int4", "int8", "oid", "float8", "date", "time", "timestamp", "timestamptz"]);
@@ -50,6 +55,8 @@ export class ChunkUpdates {
   private readonly read: readonly number[];
   private readonly prefix: Buffer;
   private readonly row: Value[] = [];
+  /** Rows that are changed next, at most. */
+  private rowsMax = ROWS_AT_FIRST;
 
   /**
    * @param keySlots where chunks have the primary key, in its order.
@@ -88,8 +95,18 @@ export class ChunkUpdates {
     return [primaryKey, ...indexes].some((key) => touchesColumns(key, assigned)) ? null : primaryKey;
   }
 
-  /** Changes rows of the chunk, CHANGED_ROWS at most. */
-  take(chunk: Chunk, from: number, count: number): void {
+  /** Changes some rows of the chunk. Answers how many. */
+  take(chunk: Chunk, from: number): number {
+    const count = Math.min(this.rowsMax, chunk.length - from);
+    const began = performance.now();
+    this.change(chunk, from, count);
+    const tookMs = performance.now() - began;
+    if (tookMs > ROWS_MS_MAX) this.rowsMax = Math.max(1, this.rowsMax >>> 1);
+    else if (tookMs < ROWS_MS_MIN) this.rowsMax = Math.min(GROUP_ROWS, 2 * this.rowsMax);
+    return count;
+  }
+
+  private change(chunk: Chunk, from: number, count: number): void {
     const old = chunk.slice(from, count);
     const changed = this.changed(old);
     const failing = this.records.measure(changed, 0, count);

@@ -13,10 +13,10 @@ import { BULK_ROWS } from "./bulk-writer.js";
 import type { Move } from "./changed-entries.js";
 import { RowsChangedOnce } from "./changed-once.js";
 import { checkRow } from "./check-row.js";
-import { CHANGED_ROWS, ChunkUpdates } from "./chunk-updates.js";
+import { ChunkUpdates } from "./chunk-updates.js";
 import type { ExecContext } from "./context.js";
 import { compileInsteadOf } from "./instead-of.js";
-import { after, drain, inTurns, type Open, type Operator, storeInTurns } from "./operator.js";
+import { after, drain, type Open, type Operator, storeInTurns } from "./operator.js";
 import { belongs, compileRoutes, type RouteProgram } from "./partition-router.js";
 import { type ChangedRows, compileReturning, modifying, type ReturningProgram } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
@@ -143,15 +143,20 @@ class Updater {
   }
 
   private load(batch: Batch): void | Promise<void> {
-    const { chunks, context, incoming } = this;
+    const { chunks } = this;
     if (chunks === null || !(batch instanceof Chunk)) return this.loadRows(valuesOfBatch(batch));
-    const change = (group: number): void => {
-      const from = group * CHANGED_ROWS;
-      const count = Math.min(CHANGED_ROWS, batch.length - from);
-      chunks.take(batch, from, count);
+    return this.loadChunk(batch, chunks, 0);
+  }
+
+  private loadChunk(chunk: Chunk, chunks: ChunkUpdates, from: number): void | Promise<void> {
+    const { context, incoming } = this;
+    for (let at = from; at < chunk.length; ) {
+      const count = chunks.take(chunk, at);
       incoming.countRows(count);
-    };
-    return inTurns(context, Math.ceil(batch.length / CHANGED_ROWS), change, () => undefined, 0, 1);
+      at += count;
+      context.checkpoint();
+      if (context.shouldYield()) return context.yieldTurn().then(() => this.loadChunk(chunk, chunks, at));
+    }
   }
 
   /** A column of the new row is NULL that must not be. */
