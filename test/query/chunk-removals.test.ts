@@ -3,21 +3,9 @@
  * all types whose keys are made from arrays, and where a segment has values that are written otherwise.
  */
 import t, { type Test } from "tap";
-import { storageOf, type TableDef } from "../../src/catalog/table.js";
 import { ChunkRemovals } from "../../src/query/exec/chunk-removals.js";
-import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
-import { buildColumns } from "../../src/query/exec/segments/stored/build-columns.js";
-import { layoutOf } from "../../src/query/exec/table-layout.js";
-import type { LongTasks } from "../../src/session/long-tasks.js";
-import { indexPrefix, prefixRange } from "../../src/storage/keys.js";
-import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
-import { applyBacklog } from "../storage/apply-backlog.js";
-import { directory } from "../storage/shards.js";
-import { SIZES, Side } from "./segment-histories.js";
-
-const TENANT = 7;
-/** So few that the engine takes them in this thread. */
-const ROWS = 2200;
+import { contentOf, makeColumns, open, ROWS, run } from "./file-and-plain.js";
+import type { Side } from "./segment-histories.js";
 
 /** Groups of rows whose keys were made from arrays, and those whose rows were looked at. */
 const groups = { made: 0, others: 0 };
@@ -28,54 +16,6 @@ ChunkRemovals.prototype.take = function (chunk, from, count) {
   else groups.others++;
   return isMade;
 };
-
-async function open(t: Test, hasFiles: boolean): Promise<Side> {
-  const path = directory(t);
-  const shard = await openShardOnDisk(path, { onDurable: (sequence) => side.partition.onDisk(sequence) });
-  const sizes = { ...SIZES, segmentRows: 600, changesMax: 10_000, storedRowsMin: 16, fileRowsMin: 16 };
-  const tasks = { buildColumns } as unknown as LongTasks;
-  const side = await Side.open(t, new SegmentCache(hasFiles ? 1e9 : 0, sizes), shard, { tasks });
-  if (hasFiles) await side.partition.keepColumns(path);
-  t.teardown(() => side.partition.close());
-  return side;
-}
-
-async function run(t: Test, side: Side, sql: string): Promise<void> {
-  const answer = await side.run(0, sql, true);
-  side.flush();
-  // The engine has all of it before anybody goes on.
-  await applyBacklog(side.partition.shard);
-  t.notMatch(answer, /error/, `${sql}: ${answer}`);
-}
-
-async function makeColumns({ partition }: Side): Promise<void> {
-  for (let i = 0; i < 3; i++) {
-    partition.sweep(Date.now(), new Set());
-    await partition.columns!.idle();
-  }
-}
-
-/** Keys of the table's rows and of its entries, in hexadecimal. */
-function keys({ partition }: Side): Record<string, string[]> {
-  const tx = partition.shard.begin({ readOnly: true });
-  const table = partition
-    .tenant(TENANT)
-    .catalog.view(tx)
-    .tables()
-    .find(({ name }) => name === "g")!;
-  const of = (prefix: Uint8Array): string[] => {
-    const cursor = tx.scan(prefixRange(prefix));
-    const found = cursor.next(10 * ROWS).keys.map((key) => Buffer.from(key).toString("hex"));
-    cursor.close();
-    return found;
-  };
-  const all = { rows: of(layoutOf(table).rowPrefixOf(TENANT)), ...entriesOf(table, of) };
-  tx.rollback();
-  return all;
-}
-
-const entriesOf = (table: TableDef, of: (prefix: Uint8Array) => string[]): Record<string, string[]> =>
-  Object.fromEntries(table.indexes.map(({ id, name }) => [name, of(indexPrefix(TENANT, storageOf(table), id))]));
 
 interface Case {
   readonly name: string;
@@ -138,7 +78,7 @@ for (const one of CASES) {
     const hash = `abs(hashtext(${first}::text))`;
     for (const where of [`${hash} % 16 > 0`, "true"]) {
       for (const each of [side, plain]) await run(t, each, `DELETE FROM g WHERE ${where}`);
-      t.same(keys(side), keys(plain), where);
+      t.same(contentOf(side), contentOf(plain), where);
     }
     t.equal(groups.made > 0, one.name !== "names are looked at row by row", `${groups.made} groups`);
     if (one.others !== undefined) t.ok(groups.others > 0);
@@ -166,7 +106,7 @@ t.test("rows of the transaction, of later commits and of a rollback", async (t) 
       await run(t, each, sql);
     }
   }
-  t.same(keys(side), keys(plain));
-  t.ok(keys(side).rows!.length > 100);
+  t.same(contentOf(side), contentOf(plain));
+  t.ok(contentOf(side).rows!.length > 100);
   t.ok(groups.made > 0);
 });

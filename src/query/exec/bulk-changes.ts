@@ -7,8 +7,11 @@ import { inSteps } from "../../storage/in-steps.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
 import type { Value } from "../../values/values.js";
+import type { ChunkRecords } from "./chunk-records.js";
 import type { ExecContext } from "./context.js";
+import { loadKeyed } from "./load-chunk.js";
 import { entryPlaces, loadEntry, loadRemoval, loadRowRemoval } from "./load-entry.js";
+import type { Chunk } from "./segments/chunk.js";
 import type { KeyLayout, TableLayout } from "./table-layout.js";
 import { firstTaken } from "./unique-run.js";
 
@@ -78,6 +81,11 @@ export class BulkChanges {
   /** With the record that record-codec.ts has built. Answers the row's number. */
   putRow(key: Uint8Array): number {
     return this.fresh!.load.addWithRecord(this.fresh!.rows, key);
+  }
+
+  /** Rows of a chunk: as `loadKeyed`. */
+  putChunk(chunk: Chunk, records: ChunkRecords, count: number, beginKey: (number: number) => void): void {
+    loadKeyed(this.fresh!.load, this.fresh!.rows, chunk, records, count, beginKey);
   }
 
   /** `number`: of the row. */

@@ -29,7 +29,10 @@ export function isSameEntry(
 
 /** True when an update may change the entry: it assigns a column that the index has, or the row's key changes. */
 export function touches(index: KeyLayout, move: Move, assigned: ReadonlySet<number>): boolean {
-  if (move.newKey !== move.oldKey || index.computed) return true;
-  const { columnIds, included } = index;
+  return move.newKey !== move.oldKey || index.computed || touchesColumns(index, assigned);
+}
+
+/** The key, or what its entries have besides, is of an assigned column. */
+export function touchesColumns({ columnIds, included }: KeyLayout, assigned: ReadonlySet<number>): boolean {
   return columnIds.some((id) => assigned.has(id)) || included?.ids.some((id) => assigned.has(id)) === true;
 }

@@ -167,11 +167,11 @@ export class TableWriter {
     return this.changes;
   }
 
-  /** False: rows must be changed one by one. Otherwise by `change`, each once, and then `endChanges`. */
-  beginChanges(): boolean {
+  /** Null: rows must be changed one by one. Otherwise by `change`, each once, and then `endChanges`. */
+  beginChanges(): BulkChanges | null {
     this.requireMutable();
     this.changes = BulkChanges.begin(this.layout, this.context, false);
-    return this.changes !== null;
+    return this.changes;
   }
 
   /** @param assigned as of `takeOut`. Throws 23505. */

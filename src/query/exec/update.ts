@@ -13,6 +13,7 @@ import { BULK_ROWS } from "./bulk-writer.js";
 import type { Move } from "./changed-entries.js";
 import { RowsChangedOnce } from "./changed-once.js";
 import { checkRow } from "./check-row.js";
+import { ChunkUpdates } from "./chunk-updates.js";
 import type { ExecContext } from "./context.js";
 import { compileInsteadOf } from "./instead-of.js";
 import { after, drain, type Open, type Operator, storeInTurns } from "./operator.js";
@@ -21,8 +22,10 @@ import { type ChangedRows, compileReturning, modifying, type ReturningProgram } 
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { compileChecks, type RowCheck } from "./row-checks.js";
 import { RowsForLoad } from "./rows-for-load.js";
+import { Chunk, valuesOfBatch } from "./segments/chunk.js";
 import { slotsOf } from "./slots.js";
 import { writingContext } from "./statement-snapshot.js";
+import type { KeyLayout } from "./table-layout.js";
 import { assignedColumns, emptyRow, type Row, TableWriter } from "./table-writer.js";
 import { isTriggered } from "./triggered-rows.js";
 import { compileTriggeredUpdate } from "./triggered-update.js";
@@ -85,6 +88,10 @@ class Updater {
   private readonly incoming: RowsForLoad;
   private readonly oldRow: Row;
   private readonly newRow: Row;
+  /** Of rows that chunks of the input may be changed of; null: they are changed one by one. */
+  private readonly primaryKey: KeyLayout | null;
+  /** Changes chunks of the input, which have no keys from then on; null: they have. */
+  private chunks: ChunkUpdates | null = null;
 
   constructor(
     private readonly program: UpdateProgram,
@@ -102,16 +109,18 @@ class Updater {
     this.incoming = new RowsForLoad(
       this.rows,
       plan.returning === null && context.live === undefined,
-      () => this.writer.beginChanges(),
+      () => this.beginLoad(),
       (batch) => this.load(batch),
     );
+    this.primaryKey = this.once.takesAll ? ChunkUpdates.keyOf(program) : null;
+    if (this.primaryKey !== null) input.acceptChunks?.();
   }
 
   run(): ChangedRows | Promise<ChangedRows> {
     const { rows, context, writer, program, incoming } = this;
     return drain(
       this.input,
-      (batch) => incoming.take(batch),
+      (batch) => incoming.take(incoming.loaded === null ? valuesOfBatch(batch) : batch),
       () => {
         if (incoming.loaded !== null) {
           const result: ChangedRows = { columns: [], rows: [], count: incoming.loaded };
@@ -123,7 +132,44 @@ class Updater {
     );
   }
 
+  private beginLoad(): boolean {
+    const changes = this.writer.beginChanges();
+    const keySlots = changes === null || this.primaryKey === null ? null : (this.input.leaveOutKeys?.() ?? null);
+    if (keySlots !== null) {
+      const refuse = (chunk: Chunk, row: number) => this.refuseNull(chunk, row);
+      this.chunks = new ChunkUpdates(this.program, this.primaryKey!, keySlots, changes!, this.context, refuse);
+    }
+    return changes !== null;
+  }
+
   private load(batch: Batch): void | Promise<void> {
+    const { chunks } = this;
+    if (chunks === null || !(batch instanceof Chunk)) return this.loadRows(valuesOfBatch(batch));
+    return this.loadChunk(batch, chunks, 0);
+  }
+
+  private loadChunk(chunk: Chunk, chunks: ChunkUpdates, from: number): void | Promise<void> {
+    const { context, incoming } = this;
+    for (let at = from; at < chunk.length; ) {
+      const count = chunks.take(chunk, at);
+      incoming.countRows(count);
+      at += count;
+      context.checkpoint();
+      if (context.shouldYield()) return context.yieldTurn().then(() => this.loadChunk(chunk, chunks, at));
+    }
+  }
+
+  /** A column of the new row is NULL that must not be. */
+  private refuseNull(chunk: Chunk, number: number): never {
+    const { newRow, writer, program } = this;
+    program.columnIds.forEach((id, c) => {
+      newRow[id] = chunk.value(c, number);
+    });
+    writer.checkNotNull(newRow);
+    throw new Error("no column of the row is NULL");
+  }
+
+  private loadRows(batch: Batch): void | Promise<void> {
     const { context, changed } = this;
     this.source = batch;
     return storeInTurns(context, batch.length, this.evaluate, () =>
@@ -166,9 +212,7 @@ class Updater {
       newColumns[c]![number] = value;
       newRow[columnIds[c]!] = value;
     }
-    // An outer join may give rows of the target without a match of their own: they have no key.
-    const key = source.columns[program.rowKeySlot]![number] as Uint8Array | null;
-    if (key === null || !this.once.takes(key)) return;
+    if (!this.isTaken(number)) return;
     if (program.generated.length > 0) {
       writer.generate(newRow);
       for (const c of program.generated) newColumns[c]![number] = newRow[columnIds[c]!]!;
@@ -178,6 +222,17 @@ class Updater {
     checkRow(writer, newRow, program.checks, batch, number, context);
     this.changed.push(number);
   };
+
+  private isTaken(number: number): boolean {
+    if (this.lacksKeys) return true;
+    // An outer join may give rows of the target without a match of their own: they have no key.
+    const key = this.source.columns[this.program.rowKeySlot]![number] as Uint8Array | null;
+    return key !== null && this.once.takes(key);
+  }
+
+  private get lacksKeys(): boolean {
+    return this.chunks !== null && this.source !== this.rows;
+  }
 
   private readonly change = (i: number): void => {
     const number = this.changed[i]!;
@@ -191,6 +246,7 @@ class Updater {
   };
 
   private keyOf(number: number): Uint8Array {
+    if (this.lacksKeys) return this.writer.keyOfNewRow(this.fillOldRow(number));
     return this.source.columns[this.program.rowKeySlot]![number] as Uint8Array;
   }
 
