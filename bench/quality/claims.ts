@@ -82,13 +82,17 @@ export function isHeldBack({ premise, hypothesis }: LabelledPair): boolean {
  * SNLI and the like: how many are right, and of the pairs that do not contradict the share called contradictions.
  * `sameSubject`: asked as texts that are known to be about the same.
  */
-export async function measurePublicPairs(given: readonly (readonly [string, string, string])[], sameSubject: boolean) {
+export async function measurePublicPairs(
+  given: readonly (readonly [string, string, string])[],
+  sameSubject: boolean,
+  label = labelOf,
+) {
   const roots = [join(ROOT, "models")];
   const models = new Models({ roots, embeddingModel: "tessera-embed-384", warn: () => undefined, inference: null });
   const { claims, release } = await claimVerifier(models);
   const pairs = given.map(([premise, hypothesis, label]) => ({ kind: "public", premise, hypothesis, label }));
   try {
-    const { byLabel, wrongContradictions } = await measurePairs(claims, pairs as LabelledPair[], sameSubject);
+    const { byLabel, wrongContradictions } = await measurePairs(claims, pairs as LabelledPair[], sameSubject, label);
     const right = [...byLabel.values()].reduce((sum, one) => sum + one.right, 0);
     return { right, all: pairs.length, byLabel, wrongContradictions };
   } finally {
@@ -119,7 +123,12 @@ export async function claimVerifier(models: Models) {
   return { claims, digest: digest!, release: () => encoder.release() };
 }
 
-async function measurePairs(claims: ClaimVerifier, pairs: readonly LabelledPair[], sameSubject = false) {
+async function measurePairs(
+  claims: ClaimVerifier,
+  pairs: readonly LabelledPair[],
+  sameSubject = false,
+  label: (scores: NamedScores) => Label = labelOf,
+) {
   const byLabel = new Map<string, Share>(NLI_LABELS.map((label) => [label, { right: 0, all: 0 }]));
   const byKind = new Map<string, Share>();
   let [wrongContradictions, missedContradictions, unrelated, unrelatedFalse] = [0, 0, 0, 0];
@@ -127,14 +136,14 @@ async function measurePairs(claims: ClaimVerifier, pairs: readonly LabelledPair[
     const some = pairs.slice(at, at + AT_ONCE);
     const asked = some.map(({ premise, hypothesis }) => ({ premise, hypothesis }));
     const { scores } = await claims.classify({ model: null, pairs: asked, sameSubject }, NOBODY);
-    for (const [i, { kind, label }] of some.entries()) {
-      const given = labelOf(scores[i]!);
-      for (const share of [byLabel.get(label)!, shareOf(byKind, kind)]) {
+    for (const [i, { kind, label: right }] of some.entries()) {
+      const given = label(scores[i]!);
+      for (const share of [byLabel.get(right)!, shareOf(byKind, kind)]) {
         share.all++;
-        if (given === label) share.right++;
+        if (given === right) share.right++;
       }
-      if (given === "contradiction" && label !== given) wrongContradictions++;
-      if (label === "contradiction" && given !== label) missedContradictions++;
+      if (given === "contradiction" && right !== given) wrongContradictions++;
+      if (right === "contradiction" && given !== right) missedContradictions++;
       if (kind !== "unrelated") continue;
       unrelated++;
       if (given === "contradiction") unrelatedFalse++;
@@ -170,8 +179,15 @@ function shareOf(shares: Map<string, Share>, key: string): Share {
   return share;
 }
 
+type Label = (typeof NLI_LABELS)[number];
+
+/** Whichever is likeliest, as evaluations on public sets take it. */
+export function likeliestLabel(scores: NamedScores): Label {
+  return [...NLI_LABELS].sort((a, b) => scores[b] - scores[a])[0]!;
+}
+
 /** By the thresholds that verdicts use. */
-function labelOf({ contradiction, entailment }: NamedScores): (typeof NLI_LABELS)[number] {
+function labelOf({ contradiction, entailment }: NamedScores): Label {
   if (contradiction >= DEFAULT_RULES.contradictionThreshold) return "contradiction";
   return entailment >= DEFAULT_RULES.entailmentThreshold ? "entailment" : "neutral";
 }

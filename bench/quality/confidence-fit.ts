@@ -5,6 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { confidenceOf, TOLD_SURE } from "../../src/ai/nl2sql/confidence.js";
 import { type NamedSchema, TRAITS, traitsOf } from "../../src/ai/nl2sql/traits.js";
 import { ROOT } from "../servers.js";
 
@@ -117,14 +118,16 @@ export function heldOut(all: readonly Example[]): { readonly p: number; readonly
   });
 }
 
-/** From here up at most that share was wrong, of schemas that the weights were not fitted on. */
+/**
+ * The least from which of what is told above .9 at most that share was wrong, of schemas that the weights were not
+ * fitted on. Those that are just sure are told .9.
+ */
 export function sureFrom(some: readonly { readonly p: number; readonly example: Example }[]): number {
-  const sorted = [...some].sort((a, b) => b.p - a.p);
-  let wrong = 0;
-  let from = 1;
-  sorted.forEach(({ p, example }, i) => {
-    wrong += 1 - example.right;
-    if (wrong <= WRONG_MAX * (i + 1)) from = p;
-  });
-  return Math.ceil(from * 1000) / 1000;
+  const fits = some
+    .map(({ p }) => Math.ceil(p * 1000) / 1000)
+    .filter((from) => {
+      const told = from < 1 ? some.filter(({ p }) => confidenceOf(p, from) > TOLD_SURE) : [];
+      return told.filter(({ example }) => example.right === 0).length <= WRONG_MAX * told.length;
+    });
+  return Math.min(1, ...fits);
 }

@@ -120,11 +120,16 @@ export function numberOf(text: string): number {
 }
 
 /** Each second text is a document; questions are taken evenly. */
+/** Equal texts are one document: no search can tell which of them is asked for. */
 function asSet(pairs: readonly (readonly [question: string, document: string])[]): DescriptionSet {
   const every = Math.max(1, Math.floor(pairs.length / QUESTIONS_MAX));
-  const asked = pairs.map(([query], i) => ({ query, relevant: { [String(i)]: 1 } }));
+  const ids = new Map<string, string>();
+  pairs.forEach(([, document], i) => {
+    if (!ids.has(document)) ids.set(document, String(i));
+  });
+  const asked = pairs.map(([query, document]) => ({ query, relevant: { [ids.get(document)!]: 1 } }));
   return {
-    descriptions: Object.fromEntries(pairs.map(([, document], i) => [String(i), document])),
+    descriptions: Object.fromEntries([...ids].map(([document, id]) => [id, document])),
     queries: asked.filter((_, i) => i % every === 0).slice(0, QUESTIONS_MAX),
   };
 }

@@ -43,27 +43,31 @@ const TOLD: readonly (readonly [words: number, weight: number])[] = [
   [6, 0.95],
   [4, 0.6],
 ];
-/** Names have hardly any: a query of so many longer words describes what it does not name. */
+/** Names have hardly any: a query of so many longer words, or of more words than a name, says what it does not name. */
 const NAMES = 4;
-const TOLD_OF_NAMES: typeof TOLD = [[4, 1]];
+const TOLD_OF_NAMES = 4;
 /** And where the texts have less than this of the query's words, likeness weighs this. */
 const KNOWN_MIN = 0.5;
 const OF_UNKNOWN = 0.8;
 const LONG_WORD = /\p{L}{4,}/gu;
+const ANY_WORD = /[\p{L}\p{N}]+/gu;
 
 /**
  * What likeness weighs for this query. Names with digits are meant letter by letter, and what is quoted, if not much
  * else is said. `shape`: of the texts; null: it is not known.
  */
 export function weightForQuery(usual: number, query: string, shape: TextShape | null): number {
-  const words = query.match(LONG_WORD)?.length ?? 0;
-  const weights = shape !== null && shape.meanWords <= NAMES ? TOLD_OF_NAMES : TOLD;
-  const told = weights.find(([least]) => words >= least)?.[1] ?? 0;
+  const told = shape !== null && shape.meanWords <= NAMES ? toldOfNames(query) : toldOf(query);
   if (CODE.test(query)) return usual * OF_CODES;
   if (told === 0 && /"[^"]+"/.test(query)) return usual * OF_QUOTED;
   if (shape === null || shape.meanWords > SHORT_TEXTS) return usual;
   return Math.max(usual, told, shape.knownShare < KNOWN_MIN ? OF_UNKNOWN : 0);
 }
+
+const countOf = (query: string, word: RegExp) => query.match(word)?.length ?? 0;
+const toldOf = (query: string) => TOLD.find(([least]) => countOf(query, LONG_WORD) >= least)?.[1] ?? 0;
+const toldOfNames = (query: string) =>
+  countOf(query, LONG_WORD) >= TOLD_OF_NAMES || countOf(query, ANY_WORD) > NAMES ? 1 : 0;
 
 /** The place in a ranking of vectors that counts as no likeness at all: any two vectors are some distance apart. */
 const EDGE_PLACE = 50;

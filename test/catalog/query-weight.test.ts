@@ -27,7 +27,9 @@ t.test("among short texts, a query that tells what is wanted goes by likeness", 
   t.equal(among("parse dates quickly", { meanWords: 3, knownShare: 0.2 }), 0.8, "no text has these words");
   const names = { meanWords: 2, knownShare: 0.9 };
   t.equal(among("a small boat that carries people", names), 1, "what describes a name is not in it");
+  t.equal(among("one who accepts an offer", names), 1, "no name has so many words");
   t.equal(among("rowing boat", names), STATIC_WEIGHT, "what is a name is");
+  t.equal(among("a small red chair", names), STATIC_WEIGHT);
   t.equal(among(long, { meanWords: 40, knownShare: 0.2 }), STATIC_WEIGHT, "long texts have the words");
   t.equal(among(long, null), STATIC_WEIGHT);
 });

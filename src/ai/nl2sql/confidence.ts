@@ -6,7 +6,7 @@ import { CONSTANT, SURE_FROM, WEIGHTS } from "./confidence-weights.js";
 import { type Answered, type NamedSchema, TRAITS, traitsOf } from "./traits.js";
 
 /** Told of what is sure, at least; and at most, of anything. */
-const SURE = 0.9;
+export const TOLD_SURE = 0.9;
 const TOLD_MAX = 0.97;
 /** Less likely counts, of things some of which have none, are readings to choose from. */
 export const LIKELY = 0.7;
@@ -19,10 +19,10 @@ export function likelihood(text: string, answered: Answered, schema: NamedSchema
 }
 
 /** As it is told: above .9 only where, of other schemas, few answers as likely were wrong. */
-export function confidenceOf(likely: number): number {
+export function confidenceOf(likely: number, sureFrom = SURE_FROM): number {
   const told =
-    likely < SURE_FROM
-      ? (likely / SURE_FROM) * SURE
-      : SURE + ((likely - SURE_FROM) / (1 - SURE_FROM)) * (TOLD_MAX - SURE);
+    likely < sureFrom
+      ? (likely / sureFrom) * TOLD_SURE
+      : TOLD_SURE + ((likely - sureFrom) / (1 - sureFrom)) * (TOLD_MAX - TOLD_SURE);
   return Math.floor(told * 100) / 100;
 }

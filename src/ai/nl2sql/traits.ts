@@ -47,6 +47,7 @@ export const TRAITS = [
   "unsaidCount",
   "farExists",
   "leftOut",
+  "allRows",
 ] as const;
 export type Trait = (typeof TRAITS)[number];
 
@@ -111,8 +112,12 @@ export function traitsOf(
         : 0,
     farExists: count(sql, /EXISTS \(SELECT 1 FROM \S+ JOIN /g),
     leftOut: leftOut ? 1 : 0,
+    allRows: ALL_ROWS.test(sql) ? 1 : 0,
   };
 }
+
+/** All rows of a table, or their number: there is nothing to misread but the table. */
+const ALL_ROWS = /^SELECT (?:count\(\*\) AS count|(?:"[^"]+"|\w+)\.\*) FROM (?:"[^"]+"|\w+)$/;
 
 const COUNTED =
   /^SELECT [^()]*(?:\([^()]*\)[^()]*)*count\(.*? FROM (\S+)((?: JOIN \S+ ON .*?)+) GROUP BY ((\S+?)\.[^\s,]+)/;
