@@ -9,6 +9,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   full_name: ["Ada"],
   state: ["open", "sold"],
   title: ["Radios"],
+  ship_country: ["Peru"],
 };
 const lookUp = async (sql: string, [runs]: readonly unknown[]) => {
   if (!sql.includes("DISTINCT")) return [];
@@ -114,6 +115,18 @@ const LIBRARY = schemaOf({
   copy: "copy_id, film_id>film, shop_id>shop",
   rental: "rental_id, customer_id>customer, copy_id>copy, rented_at timestamp, returned_at timestamp",
 });
+
+const SALES = schemaOf({
+  employee: "employee_id, full_name text, hired_on date",
+  order_head: "order_id, employee_id>employee, ordered_on date, shipped_on date, ship_country text, freight number",
+  order_line: "line_id, order_id>order_head, quantity number, unit_price number",
+});
+
+asks("times of what is grouped by, and where things are shipped", SALES, [
+  ["revenue per employee in 1998", /WHERE order_head\.ordered_on >= DATE '1998-01-01'/],
+  ["order heads shipped to Peru", /^SELECT order_head\.\* FROM order_head WHERE order_head\.ship_country = 'Peru'$/],
+  ["order heads not shipped", /WHERE order_head\.shipped_on IS NULL$/],
+]);
 
 asks("what a parent has is not the row's own", LIBRARY, [
   ["customers who have not returned a film", /^The question cannot/],

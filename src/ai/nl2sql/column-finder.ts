@@ -61,6 +61,8 @@ const nameFits = (word: string, { column }: ColumnRef) =>
 export class ColumnFinder {
   /** Whose rows are asked for. */
   base: TableFacts | null = null;
+  /** Tables that rows are grouped by: when those came into being is no time of the rows. */
+  groupTables: readonly TableFacts[] = [];
   /** Tables that the question names. */
   readonly named = new Set<TableFacts>();
   /** Least score of the names that the query rests on. */
@@ -256,7 +258,7 @@ export class ColumnFinder {
    * The date that a condition without a column is about: one that a verb names, or the first of the rows. Tables
    * `besides` have another part in the question: "per waiter and month" asks for no day on which a waiter began.
    */
-  timeColumn(from: number, to: number, birthFirst = false, besides: readonly TableFacts[] = []): ColumnRef | null {
+  timeColumn(from: number, to: number, birthFirst = false, besides = this.groupTables): ColumnRef | null {
     const mention =
       this.nearestMention(from, to, isTime, 5) ??
       this.names.columns.find((each) => each.candidates.some(({ ref }) => isTime(ref) && ref.table === this.base));

@@ -1,9 +1,10 @@
 /** Verbs of what was done, or not, by the times of rows. Called by read-question.ts once other words are read. */
+import { wordsOfName } from "./bare-names.js";
 import { anyKind, type ColumnFinder, isNumber, isTime } from "./column-finder.js";
 import type { ColumnMention, NameMentions } from "./name-mentions.js";
 import { isNegated } from "./phrases.js";
 import type { Filter } from "./query-shape.js";
-import { isVerb, type Question } from "./question.js";
+import { isVerb, type Question, stemOf } from "./question.js";
 import type { TableFacts } from "./schema-facts.js";
 
 /** What has become of a thing: a column would say it. */
@@ -35,6 +36,16 @@ export function doneVerbs(question: Question, names: NameMentions, columns: Colu
     if (isNumber(ref) && isAbsent && question.says(mention.from - 1, "never")) continue;
     // "Trips ended" may ask for the time, "how many trips were ended" does not.
     const isBeforeRows = names.tables.some(({ from, table }) => from === mention.to && table === columns.base);
+    // "Shipped to Germany", of `ship_country`, says where to.
+    const verb = question.at(mention.from)!;
+    const isWhere = filters.some(
+      ({ ref: other, isState }) =>
+        isState === true && wordsOfName(other.column.name).some((word) => stemOf(word) === verb.stem),
+    );
+    if (isWhere && question.says(mention.to, "to|from|in|by|via")) {
+      question.use(mention.from, mention.to);
+      continue;
+    }
     const isDone =
       isBeforeRows ||
       isOfMeasure ||

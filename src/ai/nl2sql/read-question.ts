@@ -131,6 +131,10 @@ export class QuestionReader {
     const fns = aggregateWords(question, this.columns);
     const groupKeys = this.groupKeys(groups);
     this.conditions.isGrouped = groupKeys.length > 0;
+    this.columns.groupTables = groupKeys
+      .filter(({ kind }) => kind !== "time")
+      .map((key) => (key.kind === "table" ? key.table : key.ref.table))
+      .filter((table) => table !== this.columns.base);
     this.conditions.read();
     const measured = this.grouped;
     for (const condition of conditions) {

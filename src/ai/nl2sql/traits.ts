@@ -117,7 +117,8 @@ export function traitsOf(
 }
 
 /** All rows of a table, or their number: there is nothing to misread but the table. */
-const ALL_ROWS = /^SELECT (?:count\(\*\) AS count|(?:"[^"]+"|\w+)\.\*) FROM (?:"[^"]+"|\w+)$/;
+const ALL_ROWS =
+  /^SELECT (?:count\(\*\) AS count|(?:"[^"]+"|\w+)\.\*) FROM (?:"[^"]+"|\w+)(?: ORDER BY [^ ]+(?: DESC)?)?$/;
 
 const COUNTED =
   /^SELECT [^()]*(?:\([^()]*\)[^()]*)*count\(.*? FROM (\S+)((?: JOIN \S+ ON .*?)+) GROUP BY ((\S+?)\.[^\s,]+)/;
