@@ -131,9 +131,9 @@ export class SessionNames implements SessionMemory {
     return this.login.administrator === true ? "administrator\0" : "";
   }
 
-  private plainKeyOf({ long, ...text }: Omit<StatementText, "params">): string {
-    if (long != null) return `listed\0${long.rows.key}\0${this.plainKeyOf(text)}`;
-    const { sql, language, graph, waits, declared } = text;
+  private plainKeyOf(text: Omit<StatementText, "params">): string {
+    const { long, sql, language, graph, waits, declared } = text;
+    if (long != null) return `listed\0${long.rows.key}\0${this.plainKeyOf({ ...text, long: null })}`;
     const { searchPath } = this.settings;
     if (declared !== undefined) {
       const types = declared.map((type) => (type === null ? "" : `${pgOidOf(type)}/${type.modifier ?? ""}`));

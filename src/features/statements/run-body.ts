@@ -43,9 +43,10 @@ export function runOf(
   limitTime(request, limits.timeout_secs);
   return {
     sql: body.sql,
-    ...textOptionsOf(body),
+    language: body.language,
+    graph: body.graph,
     params: body.parameters ?? body.params ?? NO_PARAMETERS,
-    ...(body.params !== undefined && AS_PARAMS),
+    paramsField: body.params === undefined ? undefined : "params",
     maxRows: limits.max_rows ?? request.tenant.partition.config.query.maxRows,
     collector,
     request,
@@ -59,7 +60,6 @@ export function textOptionsOf({ language, graph }: Pick<StatementBody, "language
 }
 
 const NO_OPTIONS = {};
-const AS_PARAMS = { paramsField: "params" } as const;
 
 /** Rows that are sent as they come, in one form or another. */
 interface SentRows {
