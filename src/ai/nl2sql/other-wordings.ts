@@ -101,12 +101,18 @@ async function ofSold(
 ): Promise<ComposedAnswer | null> {
   const isQuantity = ({ name, kind, isKey }: ColumnFacts) =>
     kind === "number" && !isKey && wordsOfName(name).every((word) => QUANTITY.test(word) || word === "sold");
-  const [only, other] = schema.tables.flatMap(({ columns }) => columns.filter(isQuantity));
-  if (only === undefined || other !== undefined) return null;
+  const only = onlyColumn(schema, isQuantity);
+  if (only === null) return null;
   const asked =
     count === undefined ? `${things!}${rest} with the highest total` : `top ${count} ${things!}${rest} by total`;
   const one = await answer(`${asked} ${only.name}`);
   return one?.shape.aggregates[0]?.fn === "sum" && one.shape.groups.length === 1 ? lessSure(one) : null;
+}
+
+/** Null: no column of any table is of that kind, or several are. */
+function onlyColumn({ tables }: SchemaFacts, isMeant: (column: ColumnFacts) => boolean): ColumnFacts | null {
+  const [only, other] = tables.flatMap(({ columns }) => columns.filter(isMeant));
+  return other === undefined ? (only ?? null) : null;
 }
 
 const fitsVerb = (verb: string, word: string) =>
@@ -125,8 +131,8 @@ async function ofRated(
 ): Promise<ComposedAnswer | null> {
   const isRating = ({ name, kind, isKey }: ColumnFacts) =>
     kind === "number" && !isKey && wordsOfName(name).some((word) => RATING.test(word));
-  const [only, other] = schema.tables.flatMap(({ columns }) => columns.filter(isRating));
-  if (only === undefined || other !== undefined) return null;
+  const only = onlyColumn(schema, isRating);
+  if (only === null) return null;
   const end = /^(?:best|highest)$/i.test(best!) ? "highest" : "lowest";
   const one = await answer(`${things!}${rest} with the ${end} average ${only.name}`);
   return one?.shape.aggregates[0]?.fn === "avg" && one.shape.groups.length === 1 ? lessSure(one) : null;
