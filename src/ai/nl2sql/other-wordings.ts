@@ -86,9 +86,8 @@ async function ofMost(
     const one = await answer(`${entity} with the ${isMost ? "highest" : "lowest"} total ${thing}`);
     return one?.shape.aggregates[0]?.fn === "sum" && one.shape.groups.length === 1 ? lessSure(one) : null;
   }
-  const doers = schema.tables.flatMap((table) => table.columns.filter((column) => isDoer(column, verb!)));
-  const [only, other] = doers;
-  if (only === undefined || other !== undefined) return null;
+  const only = onlyColumn(schema, (column) => isDoer(column, verb!));
+  if (only === null) return null;
   const one = await answer(`which ${only.name} has the ${isMost ? "most" : "fewest"} ${thing}`);
   return one?.shape.order !== null && one?.shape.groups.length === 1 ? lessSure(one) : null;
 }
