@@ -41,7 +41,7 @@ interface Result {
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
-class TextRows implements Rows {
+export class TextRows implements Rows {
   readonly plain: (string | null)[][] = [];
 
   constructor(private readonly shape: ResultShape) {}

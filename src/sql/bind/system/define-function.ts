@@ -26,6 +26,10 @@ export function systemFunction(
   });
 }
 
+/** One that binds what it prints: others get their turns between the rows. */
+export const printingFunction: typeof systemFunction = (...parts) =>
+  Object.freeze({ ...systemFunction(...parts), slow: true });
+
 /** Text that is shown under the type's name: what a query's result has in place of an OID. */
 const shown = new Map<string, SqlType>(
   (Object.keys(NAMED_OIDS) as NamedOid[]).map((typeName) => [

@@ -12,7 +12,7 @@ import { shownNames } from "./object-names.js";
 import { domainCheckText, printedSql } from "./printed-table.js";
 import { attnum, CONSTRAINT_TYPES, type ConstraintFacts, constraintsOf, dataType, yesNo } from "./relation-facts.js";
 import { systemShapes } from "./shapes.js";
-import { type DefinedView, definedRelation, liveRelation, type SystemView } from "./system-view.js";
+import { type DefinedView, definedRelation, printedRelation, type SystemView } from "./system-view.js";
 import { viewText } from "./view-text.js";
 
 const schemata = definedRelation("information_schema", "schemata", ({ catalog, database, user }) =>
@@ -45,20 +45,22 @@ const tables = definedRelation("information_schema", "tables", function* ({ cata
 
 const typeOf = (schema: string, type: string) => (isTemporarySchema(schema) ? "LOCAL TEMPORARY" : type);
 
-const views = liveRelation("information_schema", "views", (view) =>
-  view.catalog.views().map(({ id, schema, name, query, columns, checkOption, updatable, triggers = [] }) => ({
-    table_catalog: view.database,
-    table_schema: schema,
-    table_name: name,
-    view_definition: view.rights.matter && !view.rights.mayAlter(id) ? null : viewText(view, query, columns),
-    check_option: checkOption === null ? "NONE" : checkOption.toUpperCase(),
-    is_updatable: yesNo(canChange(updatable)),
-    is_insertable_into: yesNo(canChange(updatable)),
-    is_trigger_updatable: yesNo(isInstead(triggers, "update")),
-    is_trigger_deletable: yesNo(isInstead(triggers, "delete")),
-    is_trigger_insertable_into: yesNo(isInstead(triggers, "insert")),
-  })),
-);
+const views = printedRelation("information_schema", "views", function* (view) {
+  for (const { id, schema, name, query, columns, checkOption, updatable, triggers = [] } of view.catalog.views()) {
+    yield {
+      table_catalog: view.database,
+      table_schema: schema,
+      table_name: name,
+      view_definition: view.rights.matter && !view.rights.mayAlter(id) ? null : viewText(view, query, columns),
+      check_option: checkOption === null ? "NONE" : checkOption.toUpperCase(),
+      is_updatable: yesNo(canChange(updatable)),
+      is_insertable_into: yesNo(canChange(updatable)),
+      is_trigger_updatable: yesNo(isInstead(triggers, "update")),
+      is_trigger_deletable: yesNo(isInstead(triggers, "delete")),
+      is_trigger_insertable_into: yesNo(isInstead(triggers, "insert")),
+    };
+  }
+});
 
 const isInstead = (triggers: readonly TriggerDef[], event: TriggerEvent) =>
   triggers.some(({ timing, events }) => timing === "instead of" && events.includes(event));
@@ -110,7 +112,7 @@ export function measures(type: SqlType): Record<string, Value> {
   return { numeric_precision: known[0], numeric_precision_radix: known[1], numeric_scale: scale };
 }
 
-const columns = liveRelation("information_schema", "columns", function* (view) {
+const columns = printedRelation("information_schema", "columns", function* (view) {
   for (const table of view.catalog.tables()) {
     if (table.materialized) continue;
     for (const column of table.columns) {

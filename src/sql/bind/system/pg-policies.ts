@@ -7,7 +7,7 @@ import { parseSql } from "../../parse/parse.js";
 import { classOid } from "./pg-descriptions.js";
 import { hashedOid, schemaOid } from "./relation-facts.js";
 import { conditionText, listedRoles, listOf, policedTables, roleOid, usesRoles } from "./role-facts.js";
-import { definedRelation, liveRelation, type SystemView } from "./system-view.js";
+import { definedRelation, printedRelation, type SystemView } from "./system-view.js";
 import { keptText } from "./view-text.js";
 
 const LETTERS = { all: "*", select: "r", insert: "a", update: "w", delete: "d" } as const;
@@ -70,7 +70,7 @@ function shownCondition(view: SystemView, condition: PolicyCondition, part: "usi
   return conditionText(exact ? keptText(view, condition, parseSql(sql)[0]!.node) : sql, part);
 }
 
-const pgPolicy = liveRelation("pg_catalog", "pg_policy", function* (view) {
+const pgPolicy = printedRelation("pg_catalog", "pg_policy", function* (view) {
   for (const { table, policy, using, check } of policies(view)) {
     yield {
       oid: hashedOid(`policy ${table.id} ${policy.name}`),
@@ -85,7 +85,7 @@ const pgPolicy = liveRelation("pg_catalog", "pg_policy", function* (view) {
   }
 });
 
-const pgPolicies = liveRelation("pg_catalog", "pg_policies", function* (view) {
+const pgPolicies = printedRelation("pg_catalog", "pg_policies", function* (view) {
   const named = (id: number) => (id === PUBLIC_ID ? "public" : (view.catalog.roleById(id)?.name ?? ""));
   for (const { table, policy, using, check } of policies(view)) {
     yield {

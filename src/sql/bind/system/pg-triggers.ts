@@ -13,7 +13,7 @@ import { ruleText } from "./definition-texts.js";
 import { shownNames } from "./object-names.js";
 import { attnum, qualified, STATES_OF_RULES } from "./relation-facts.js";
 import { withoutParentheses } from "./sql-parentheses.js";
-import { definedRelation, liveRelation, type SystemView } from "./system-view.js";
+import { definedRelation, printedRelation, type SystemView } from "./system-view.js";
 
 type Owner = TableDef | ViewDef;
 
@@ -68,7 +68,7 @@ const pgTrigger = definedRelation("pg_catalog", "pg_trigger", function* (view) {
   }
 });
 
-const triggers = liveRelation("information_schema", "triggers", function* (view) {
+const triggers = printedRelation("information_schema", "triggers", function* (view) {
   const { database } = view;
   for (const { owner, trigger } of triggersOf(view)) {
     const { name, timing, level, when } = trigger;
@@ -97,7 +97,7 @@ const triggers = liveRelation("information_schema", "triggers", function* (view)
   }
 });
 
-const pgRules = liveRelation("pg_catalog", "pg_rules", function* (view) {
+const pgRules = printedRelation("pg_catalog", "pg_rules", function* (view) {
   for (const owner of [...view.catalog.tables(), ...view.catalog.views()]) {
     for (const { name, calls } of owner.rules ?? []) {
       const definition = typeof calls === "object" ? `${ruleText(view, calls).replace(/;\s*$/, "")};` : null;

@@ -10,7 +10,7 @@ import { hasTriggers } from "./pg-class.js";
 import { printedTable } from "./printed-table.js";
 import { indexesOf, mayUse, OWNER_OID, schemaOid, typeOid, typmodOf } from "./relation-facts.js";
 import { ownership } from "./role-facts.js";
-import { type DefinedView, definedRelation, liveRelation, type SystemRow } from "./system-view.js";
+import { type DefinedView, definedRelation, liveRelation, printedRelation, type SystemRow } from "./system-view.js";
 import { viewText } from "./view-text.js";
 
 const factsNamed = (name: string) => factsRow(typeFactsByName().get(name)!);
@@ -177,16 +177,14 @@ const pgTables = definedRelation("pg_catalog", "pg_tables", ({ catalog, user }) 
     })),
 );
 
-const pgViews = liveRelation("pg_catalog", "pg_views", (view) =>
-  view.catalog.views().map(({ schema, name, query, columns }) => ({
-    schemaname: schema,
-    viewname: name,
-    viewowner: view.user,
-    definition: viewText(view, query, columns),
-  })),
-);
+const pgViews = printedRelation("pg_catalog", "pg_views", function* (view) {
+  for (const { schema, name, query, columns } of view.catalog.views()) {
+    const definition = viewText(view, query, columns);
+    yield { schemaname: schema, viewname: name, viewowner: view.user, definition };
+  }
+});
 
-const pgMatviews = liveRelation("pg_catalog", "pg_matviews", function* (view) {
+const pgMatviews = printedRelation("pg_catalog", "pg_matviews", function* (view) {
   for (const table of view.catalog.tables()) {
     if (!table.materialized) continue;
     yield {
@@ -200,15 +198,17 @@ const pgMatviews = liveRelation("pg_catalog", "pg_matviews", function* (view) {
   }
 });
 
-const pgIndexes = definedRelation("pg_catalog", "pg_indexes", (view) =>
-  view.catalog.tables().flatMap((table) =>
-    indexesOf(printedTable(view, table)).map((index) => ({
-      schemaname: table.schema,
-      tablename: table.name,
-      indexname: index.name,
-      indexdef: shownNames(view, index.definition),
-    })),
-  ),
-);
+const pgIndexes = definedRelation("pg_catalog", "pg_indexes", function* (view) {
+  for (const table of view.catalog.tables()) {
+    for (const index of indexesOf(printedTable(view, table))) {
+      yield {
+        schemaname: table.schema,
+        tablename: table.name,
+        indexname: index.name,
+        indexdef: shownNames(view, index.definition),
+      };
+    }
+  }
+});
 
 export const PG_TYPES = [pgType, pgEnum, pgSequence, pgSequences, pgTables, pgViews, pgMatviews, pgIndexes];

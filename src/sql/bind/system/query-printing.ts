@@ -6,6 +6,7 @@ import type { CatalogView } from "../../../catalog/catalog-view.js";
 import type { ViewQuery } from "../../../catalog/kept-query.js";
 import type { TableDef } from "../../../catalog/table.js";
 import type { DomainDef } from "../../../catalog/type.js";
+import { KeptTexts } from "./kept-texts.js";
 
 export interface QueryPrinting {
   readonly query: ViewQuery;
@@ -37,23 +38,28 @@ export function registerExpressionPrinter(print: (printing: ExpressionPrinting) 
   expressionPrinter = print;
 }
 
-const keptExpressions = new WeakMap<CatalogView, WeakMap<object, Map<string, string>>>();
-const NO_TABLE = {};
+/** A table may have a default for each of its columns. */
+const EXPRESSIONS_MAX = 1_024;
+const QUERIES_MAX = 8;
+
+const expressions = new KeptTexts<object, string>(EXPRESSIONS_MAX);
+/** In whose place expressions are kept that read no row. */
+const ownersOfNone = new WeakMap<CatalogView, object>();
+
+function ownerOf({ table, domain, catalog }: ExpressionPrinting): object {
+  if (table !== null) return table;
+  if (domain !== undefined) return domain;
+  const owner = ownersOfNone.get(catalog) ?? {};
+  ownersOfNone.set(catalog, owner);
+  return owner;
+}
 
 /** As PostgreSQL prints it, or as it is kept. */
 export function printedExpression(printing: ExpressionPrinting): string {
-  const { catalog, table, domain, sql, searchPath, isPretty, timeZone } = printing;
-  const byTable = keptExpressions.get(catalog) ?? new WeakMap<object, Map<string, string>>();
-  keptExpressions.set(catalog, byTable);
-  const texts = byTable.get(table ?? domain ?? NO_TABLE) ?? new Map<string, string>();
-  byTable.set(table ?? domain ?? NO_TABLE, texts);
+  const { catalog, sql, searchPath, isPretty, timeZone } = printing;
   const key = JSON.stringify([sql, searchPath, isPretty, timeZone]);
-  let text = texts.get(key);
-  if (text === undefined) {
-    text = expressionPrinter?.(printing) ?? sql;
-    texts.set(key, text);
-  }
-  return text;
+  const make = () => expressionPrinter?.(printing) ?? sql;
+  return expressions.get(ownerOf(printing), key, null, catalog, searchPath, make);
 }
 
 let printer: ((printing: QueryPrinting) => string | null) | null = null;
@@ -62,21 +68,11 @@ export function registerQueryPrinter(print: (printing: QueryPrinting) => string 
   printer = print;
 }
 
-/** Texts by what they depend on: definitions never change, and a catalog is that of one moment. */
-const kept = new WeakMap<CatalogView, WeakMap<ViewQuery, Map<string, string | null>>>();
+const queries = new KeptTexts<ViewQuery, string | null>(QUERIES_MAX);
 
 /** As PostgreSQL prints it; null: it is not printed yet. */
 export function printedQuery(printing: QueryPrinting): string | null {
   const { catalog, query, searchPath, columns, isPretty, timeZone } = printing;
-  const byQuery = kept.get(catalog) ?? new WeakMap<ViewQuery, Map<string, string | null>>();
-  kept.set(catalog, byQuery);
-  const texts = byQuery.get(query) ?? new Map<string, string | null>();
-  byQuery.set(query, texts);
   const key = JSON.stringify([searchPath, columns, isPretty, timeZone]);
-  let text = texts.get(key);
-  if (text === undefined) {
-    text = printer === null ? null : printer(printing);
-    texts.set(key, text);
-  }
-  return text;
+  return queries.get(query, key, query, catalog, searchPath, () => printer?.(printing) ?? null);
 }

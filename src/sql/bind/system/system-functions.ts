@@ -21,7 +21,7 @@ import { ACCESS_FUNCTIONS } from "./access-lists.js";
 import { shownNames } from "./object-names.js";
 import "./catalog-tables.js";
 import { catalogIndex, domainCheckOid } from "./catalog-index.js";
-import { type Answer, systemFunction } from "./define-function.js";
+import { type Answer, printingFunction, systemFunction } from "./define-function.js";
 import {
   argumentDefault,
   functionSqlBody,
@@ -162,47 +162,47 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
       return typeText(systemView(context), oid, modifier === null || modifier < 0 ? null : modifier);
     },
   }),
-  systemFunction("pg_get_indexdef", [OID], TEXT, shown(indexDefinition)),
-  systemFunction("pg_get_indexdef", [OID, INT4, BOOL], TEXT, shown(indexPart)),
-  systemFunction("pg_get_constraintdef", [OID], TEXT, shown(constraintDefinition)),
-  systemFunction("pg_get_partkeydef", [OID], TEXT, shown(partitionKeyDefinition)),
-  systemFunction("pg_get_partition_constraintdef", [OID], TEXT, shown(partitionConstraint)),
+  printingFunction("pg_get_indexdef", [OID], TEXT, shown(indexDefinition)),
+  printingFunction("pg_get_indexdef", [OID, INT4, BOOL], TEXT, shown(indexPart)),
+  printingFunction("pg_get_constraintdef", [OID], TEXT, shown(constraintDefinition)),
+  printingFunction("pg_get_partkeydef", [OID], TEXT, shown(partitionKeyDefinition)),
+  printingFunction("pg_get_partition_constraintdef", [OID], TEXT, shown(partitionConstraint)),
   systemFunction("pg_partition_root", [REGCLASS], REGCLASS, partitionRoot),
   hashPartitionTest([]),
-  systemFunction("pg_get_functiondef", [OID], TEXT, shown(functionDefinition)),
-  systemFunction("pg_get_function_arguments", [OID], TEXT, shown(functionArguments)),
+  printingFunction("pg_get_functiondef", [OID], TEXT, shown(functionDefinition)),
+  printingFunction("pg_get_function_arguments", [OID], TEXT, shown(functionArguments)),
   systemFunction("pg_get_function_identity_arguments", [OID], TEXT, functionIdentity),
   systemFunction("pg_get_function_result", [OID], TEXT, functionResult),
-  systemFunction("pg_get_triggerdef", [OID], TEXT, shown(triggerDefinition)),
-  systemFunction("pg_get_triggerdef", [OID, BOOL], TEXT, shown(triggerDefinition)),
+  printingFunction("pg_get_triggerdef", [OID], TEXT, shown(triggerDefinition)),
+  printingFunction("pg_get_triggerdef", [OID, BOOL], TEXT, shown(triggerDefinition)),
   Object.freeze({
     ...systemFunction("pg_trigger_depth", [], INT4, nothing),
     apply: (context: EvalContext) => need(context, SYSTEM).triggerDepth(),
   }),
-  systemFunction("pg_get_viewdef", [TEXT], TEXT, (view, name: string) =>
+  printingFunction("pg_get_viewdef", [TEXT], TEXT, (view, name: string) =>
     viewDefinition(view, existingRelation(view, name)),
   ),
-  systemFunction("pg_get_viewdef", [TEXT, BOOL], TEXT, (view, name: string, pretty: boolean) =>
+  printingFunction("pg_get_viewdef", [TEXT, BOOL], TEXT, (view, name: string, pretty: boolean) =>
     viewDefinition(view, existingRelation(view, name), pretty),
   ),
-  systemFunction("pg_get_viewdef", [OID], TEXT, viewDefinition),
-  systemFunction("pg_get_viewdef", [OID, INT4], TEXT, viewDefinition),
-  systemFunction("pg_get_viewdef", [OID, BOOL], TEXT, viewDefinition),
-  systemFunction("pg_get_expr", [TEXT, OID], TEXT, expressionOf),
-  systemFunction("pg_get_expr", [TEXT, OID, BOOL], TEXT, expressionOf),
+  printingFunction("pg_get_viewdef", [OID], TEXT, viewDefinition),
+  printingFunction("pg_get_viewdef", [OID, INT4], TEXT, viewDefinition),
+  printingFunction("pg_get_viewdef", [OID, BOOL], TEXT, viewDefinition),
+  printingFunction("pg_get_expr", [TEXT, OID], TEXT, expressionOf),
+  printingFunction("pg_get_expr", [TEXT, OID, BOOL], TEXT, expressionOf),
   systemFunction("pg_describe_object", [OID, OID, INT4], TEXT, describeObject),
   systemFunction("pg_get_serial_sequence", [TEXT, TEXT], TEXT, serialSequence),
   systemFunction("pg_get_userbyid", [OID], NAME, (view, oid: number) =>
     oid === DATABASE_OWNER_OID ? "pg_database_owner" : (nameOfRole(view, oid) ?? `unknown (OID=${oid})`),
   ),
-  systemFunction("pg_get_ruledef", [OID], TEXT, ruleDefinition),
-  systemFunction("pg_get_ruledef", [OID, BOOL], TEXT, ruleDefinition),
-  systemFunction("pg_get_function_sqlbody", [OID], TEXT, functionSqlBody),
+  printingFunction("pg_get_ruledef", [OID], TEXT, ruleDefinition),
+  printingFunction("pg_get_ruledef", [OID, BOOL], TEXT, ruleDefinition),
+  printingFunction("pg_get_function_sqlbody", [OID], TEXT, functionSqlBody),
   systemFunction("pg_get_function_arg_default", [OID, INT4], TEXT, shown(argumentDefault)),
   systemFunction("pg_get_statisticsobjdef", [OID], TEXT, shown(statisticsDefinition)),
   systemFunction("pg_get_statisticsobjdef_columns", [OID], TEXT, shown(statisticsColumns)),
   systemFunction("pg_get_statisticsobjdef_expressions", [OID], arrayOf(TEXT), statisticsExpressions),
-  systemFunction("pg_get_constraintdef", [OID, BOOL], TEXT, shown(constraintDefinition)),
+  printingFunction("pg_get_constraintdef", [OID, BOOL], TEXT, shown(constraintDefinition)),
   systemFunction("pg_is_other_temp_schema", [OID], BOOL, (view, oid: number) =>
     [...temporarySchemas(view)].some((name) => schemaOid(name, view) === oid && !view.searchPath.includes(name)),
   ),

@@ -303,24 +303,30 @@ export function definedRelation(
   live: LiveColumn | null = null,
 ): SystemRelation {
   const shape = shapeNamed(schema, name);
-  const kept = new WeakMap<CatalogView, Map<string, readonly (readonly Value[])[]>>();
-  const shared = new SharedRows(() => sharedValues(fixed(), shape));
-  const own = (view: SystemView) => {
-    const byUser = kept.get(view.catalog) ?? new Map<string, readonly (readonly Value[])[]>();
+  const kept = new WeakMap<CatalogView, Map<string, SharedRows>>();
+  const shared = new SharedRows(() => valuesInSteps(fixed(), shape));
+  const own = (view: SystemView): SharedRows => {
+    const byUser = kept.get(view.catalog) ?? new Map<string, SharedRows>();
     kept.set(view.catalog, byUser);
     let made = byUser.get(view.user);
     if (made === undefined) {
       if (byUser.size >= USERS_KEPT) byUser.clear();
       // What is shown by somebody's search path is not kept for others.
       const { catalog, user, database } = view;
-      made = [...valuesOf(rows({ catalog, user, database }), shape)];
+      made = new SharedRows(() => valuesInSteps(rows({ catalog, user, database }), shape));
       byUser.set(view.user, made);
     }
     return made;
   };
+  const ofNow = (made: Rows, view: SystemView) =>
+    shownIn(shape, view, live === null ? made : withLive(made, shape, live, view));
   return relation(shape, (view, mayWait) => {
-    const rowsOfNow = live === null ? own(view) : withLive(own(view), shape, live, view);
-    return listedRows([shared.rows(mayWait), shownIn(shape, view, rowsOfNow)]);
+    const [all, made] = [shared.rows(mayWait), own(view).rows(mayWait)];
+    if (!(all instanceof Promise) && !(made instanceof Promise)) return listedRows(all, ofNow(made, view));
+    return new MadeRows(async () => {
+      const [first, second] = [await all, await made];
+      return [...first, ...ofNow(second, view)];
+    });
   });
 }
 
@@ -345,7 +351,7 @@ class SharedRows {
   }
 }
 
-function* sharedValues(rows: Iterable<SystemRow | undefined>, shape: Shape): Generator<undefined, Rows> {
+function* valuesInSteps(rows: Iterable<SystemRow | undefined>, shape: Shape): Generator<undefined, Rows> {
   const made: (readonly Value[])[] = [];
   for (const row of rows) {
     if (row !== undefined) made.push(valuesOfRow(row, shape));
@@ -379,7 +385,7 @@ function withLive(
 /** Users whose rows of one relation are kept at a time. */
 const USERS_KEPT = 8;
 
-/** A relation of PostgreSQL's shape whose rows are made at every look. */
+/** A relation of PostgreSQL's shape whose rows are made at every look, of one moment. */
 export function liveRelation(
   schema: SystemSchema,
   name: string,
@@ -387,6 +393,24 @@ export function liveRelation(
 ): SystemRelation {
   const shape = shapeNamed(schema, name);
   return relation(shape, (view) => recordRows(shownIn(shape, view, [...valuesOf(rows(view), shape)])));
+}
+
+/**
+ * A relation of PostgreSQL's shape whose rows are made at every look, of definitions that the session sees in its own
+ * way. `rows` works for some microseconds at each step: others get their turns in between.
+ */
+export function printedRelation(
+  schema: SystemSchema,
+  name: string,
+  rows: (view: SystemView) => Generator<SystemRow, void>,
+): SystemRelation {
+  const shape = shapeNamed(schema, name);
+  return relation(shape, (view, mayWait) => {
+    const steps = valuesInSteps(rows(view), shape);
+    const made = mayWait ? inStretches(steps) : toEnd(steps);
+    if (!(made instanceof Promise)) return recordRows(shownIn(shape, view, made));
+    return new MadeRows(async () => shownIn(shape, view, await made));
+  });
 }
 
 /** Of temporary relations, information_schema shows those of the session that asks; pg_catalog shows all. */
@@ -401,10 +425,8 @@ function shownIn(shape: Shape, view: SystemView, all: Rows): Rows {
   return rows.some((row) => isHidden(row[place]!)) ? rows.filter((row) => !isHidden(row[place]!)) : rows;
 }
 
-/** List after list. The first may have to be waited for. */
-function listedRows([first, second]: readonly [Rows | Promise<Rows>, Rows]): TableRows {
-  if (first instanceof Promise) return new MadeRows(() => first.then((rows) => [...rows, ...second]));
-  const lists = [first, second];
+/** List after list. */
+function listedRows(...lists: readonly Rows[]): TableRows {
   let list = 0;
   let position = 0;
   return {
