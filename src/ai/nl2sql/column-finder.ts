@@ -30,13 +30,13 @@ export const anyKind: Kinds = () => true;
 export const isYearNumber: Kinds = (ref) =>
   isNumber(ref) &&
   wordsOfName(ref.column.name).some((word) =>
-    /year|^(?:vintage|founded|established|built|born|since|commissioned|opened|launched|introduced|constructed|released)$/.test(
+    /year|^(?:yr|vintage|founded|established|built|born|since|commissioned|opened|launched|introduced|constructed|released)$/.test(
       word,
     ),
   );
 /** Not the year in which a thing was made: `election_year`, `season`. */
 const isEventYear = ({ column }: ColumnRef) =>
-  /year|season/i.test(column.name) &&
+  /year|season|(?:^|_)yr$/i.test(column.name) &&
   !/birth|born|built|made|model|found|establish|open|launch|construct|releas|publi/i.test(column.name);
 const isBirth = ({ column }: ColumnRef) => /birth|born|dob/i.test(column.name);
 
@@ -249,8 +249,27 @@ export class ColumnFinder {
     return words.some((lower) => parts.some((part) => wordScore({ lower, stem: stemOf(lower) }, part) >= MEANING));
   }
 
+  /** Of whom a clause before the token says something: "owned by students who are older than 20"; null: nobody. */
+  ownerOfClause(at: number): TableFacts | null {
+    let before = at - 1;
+    while (before > at - 4 && this.question.says(before, "is|are|was|were|have|has|had|a|an")) before--;
+    if (!this.question.says(before, "who|that|which")) return null;
+    return this.names.tables.find(({ to, score }) => to === before && score >= MEANING)?.table ?? null;
+  }
+
+  /** "Pets of students who weigh more than 60": a column of the rows, though the clause is about others. */
+  isOfOther({ table }: ColumnRef, from: number): boolean {
+    const owner = this.ownerOfClause(from);
+    return owner !== null && table === this.base && owner !== table;
+  }
+
   /** What ages are told by: a number of years, or a date of birth. */
-  ageColumn(measure: Measure): ColumnRef | null {
+  ageColumn(measure: Measure, owner: TableFacts | null = null): ColumnRef | null {
+    if (owner !== null && owner !== this.base) {
+      const own = owner.columns.map((column) => ({ table: owner, column }));
+      const isAge = (ref: ColumnRef) => isNumber(ref) && measure.words.some((word) => nameFits(word, ref));
+      return own.find(isAge) ?? own.filter(isTime).find(isBirth) ?? null;
+    }
     return this.columnByWords(measure.words, isNumber) ?? this.columnsNear(isTime).find(isBirth) ?? null;
   }
 
@@ -296,7 +315,7 @@ export class ColumnFinder {
     const mention = this.nearestMention(condition.from, condition.to, ofYears, 5);
     if (mention !== null) return this.takeColumn(mention, ofYears);
     if (condition.range === null) return null;
-    const measured = this.measuredYear();
+    const measured = this.measuredYear() ?? this.yearOfMany(condition.from);
     if (measured !== null) return measured;
     // "Vessels at berth B3 in 2026" were there then, not built then.
     if (this.names.tables.some(({ table, score }) => table !== this.base && score >= MEANING)) return null;
@@ -314,6 +333,14 @@ export class ColumnFinder {
     if (hasTime(table) || hasTime(this.base!)) return null;
     const [only, other] = own.filter((ref) => isYearNumber(ref) && isEventYear(ref));
     return other === undefined ? (only ?? null) : null;
+  }
+
+  /** "Halls without a concert in 2014", where concerts have a year and no day. */
+  private yearOfMany(at: number): ColumnRef | null {
+    const table = this.manyBefore(at);
+    const own = table?.columns.map((column) => ({ table, column })) ?? [];
+    const [only, other] = own.filter((ref) => isYearNumber(ref) && isEventYear(ref));
+    return own.some(isTime) || other !== undefined ? null : (only ?? null);
   }
 
   /** "Films per year", of rows with a year and no day. */

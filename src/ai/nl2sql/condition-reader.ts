@@ -74,7 +74,7 @@ export class ConditionReader {
     }
     if (numbers?.length === 1 && this.counts(condition)) return;
     if (measure?.time !== undefined && numbers !== null && !hasYears(condition)) {
-      const ref = this.columns.ageColumn(measure);
+      const ref = this.columns.ageColumn(measure, this.columns.ownerOfClause(from));
       if (ref !== null) this.add(from, ref, ageCondition(ref, comparison, numbers[0]!));
       else for (let at = from; at < to; at++) this.columns.unuse(at);
       return;
@@ -95,7 +95,7 @@ export class ConditionReader {
     const ref = yearColumn ?? this.columns.measureColumn(measure, from, to);
     if (ref === null) return;
     const factor = unitFactor(question.lower(to - 1), ref.column.name);
-    if (factor === null) {
+    if (factor === null || this.columns.isOfOther(ref, from)) {
       for (let at = from; at < to; at++) this.columns.unuse(at);
       return;
     }

@@ -7,6 +7,7 @@ import { wordsOfName } from "./bare-names.js";
 import { KEY_ENDING, wordScore } from "./name-mentions.js";
 import { isVerb, type Question, stemOf, type Token } from "./question.js";
 import type { LinkFacts, SchemaFacts, TableFacts } from "./schema-facts.js";
+import { ABBREVIATIONS } from "./vocabulary.js";
 
 export interface MeantLinks {
   /** Without the keys that are not meant. */
@@ -42,12 +43,13 @@ export function meantLinks(question: Question, schema: SchemaFacts): MeantLinks 
     const names = meant.map(({ columns }) => columns.join(", "));
     if (meant.length > 1) for (const link of meant) unclear.set(link, names);
   }
-  for (const link of schema.links) if (isRoleOfOne(question, schema, link)) dropped.add(link);
+  for (const link of schema.links) if (link !== schema.meant && isRoleOfOne(question, schema, link)) dropped.add(link);
   if (dropped.size === 0) return { schema, unclear };
   return { schema: { ...schema, links: schema.links.filter((link) => !dropped.has(link)) }, unclear };
 }
 
-const MEMBERS = /(?:members?|memberships?|participants?|enrollments?)$/i;
+/** "Win" of a winner, "lead" of a leader. */
+const doneBy = (role: string) => role.replace(/(?:er|or)$/, "").replace(/([^aeiouls])\1$/, "$1");
 
 /** A department's `head_id`, where employees have a `department_id` and nobody speaks of heads. */
 function isRoleOfOne(question: Question, { links }: SchemaFacts, { from, to, columns }: LinkFacts): boolean {
@@ -59,17 +61,17 @@ function isRoleOfOne(question: Question, { links }: SchemaFacts, { from, to, col
   const back = links.filter((link) => link.from === to && link.to === from);
   const names = [...wordsOfName(from.name), ...wordsOfName(from.primaryKey[0] ?? "")].map(stemOf);
   const isBack = back.length === 1 && isPlain(back[0]!.columns.flatMap(wordsOfName), names);
-  // A guild's `leader_id`, where members of guilds are a table.
+  // A guild's `leader_id`, where members of guilds are a table; a race's `winner_id`, where there are results.
   const isBetween = ({ from: between, to: end, columns: key }: LinkFacts) =>
     end === to &&
-    MEMBERS.test(between.name) &&
+    between !== from &&
     isPlain(key.flatMap(wordsOfName), own) &&
     links.some(
       (link) => link.from === between && link.to === from && isPlain(link.columns.flatMap(wordsOfName), names),
     );
   if (!isBack && !links.some(isBetween)) return false;
   const isSaid = (token: Token, word: string) =>
-    wordScore(token, word) >= MEANING || stemOf(word.replace(/(?:er|or)$/, "")) === token.stem;
+    wordScore(token, word) >= MEANING || stemOf(doneBy(ABBREVIATIONS[word] ?? word)) === token.stem;
   return !question.tokens.some((token) => role.some((word) => isSaid(token, word)));
 }
 

@@ -249,6 +249,10 @@ function columnMentions(question: Question, schema: SchemaFacts): ColumnMention[
 }
 
 function columnsAt(question: Question, from: number, schema: SchemaFacts): ColumnMention | null {
+  // "Average and maximum age", beside a column `average`.
+  const next = question.says(from + 1, "and|or") ? from + 2 : from + 1;
+  const isFunction = (at: number) => AGGREGATES[question.lower(at)] !== undefined;
+  if (isFunction(from) && isFunction(next)) return null;
   const all: { ref: ColumnRef; score: number; length: number }[] = [];
   const things = new Set(schema.tables.map((table) => stemOf(nameWords(schema, table).bare.at(-1)!)));
   for (const table of schema.tables) {

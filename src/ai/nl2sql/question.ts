@@ -8,6 +8,8 @@ const IRREGULAR_VERBS: Readonly<Record<string, string>> = {
   taught: "teach",
   driven: "drive",
   flown: "fly",
+  led: "lead",
+  won: "win",
 };
 
 export function stemOf(word: string): string {

@@ -15,7 +15,7 @@ const VERBS = new Set(
     "coach direct organise organize sponsor fund grow grew grown stock carry buy bought purchase order book reserve contain " +
     "score release publish record attend visit perform receive get got take took upload post share create add file log register " +
     "join rent lease hire sign stream watch listen download view process review borrow inspect repair service host donate give " +
-    "gave appear act star participate compete contribute send sent complete win won earn assign conduct enroll"
+    "gave raise raised appear act star participate compete contribute send sent complete win won earn assign conduct enroll"
   )
     .split(" ")
     .map(stemOf),

@@ -17,6 +17,8 @@ export interface ColumnFacts {
   readonly isText?: true;
   /** Of what no column holds: what it is made of. */
   readonly sql?: string;
+  /** Of a flag that is kept as text or number: the column itself, which answers show. */
+  readonly stored?: string;
 }
 
 export interface TableFacts {
@@ -43,6 +45,8 @@ export interface SchemaFacts {
   readonly links: readonly LinkFacts[];
   /** Keys by which a row refers to another one of its own table. */
   readonly selfLinks: readonly LinkFacts[];
+  /** The key that is known to be meant, though no word of the question says so any more. */
+  readonly meant?: LinkFacts;
 }
 
 /** The schema with other facts in place of some tables; the same where there are none. */

@@ -256,6 +256,7 @@ export const ABBREVIATIONS: Readonly<Record<string, string>> = {
   dt: "date",
   emp: "employee",
   kd: "kunde",
+  ldr: "leader",
   ht: "height",
   inv: "invoice",
   lief: "lieferant",
