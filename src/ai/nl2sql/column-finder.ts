@@ -5,7 +5,8 @@
 import { nameWords, wordsOfName } from "./bare-names.js";
 import { type Condition, hasYears } from "./conditions.js";
 import { type RoleMention, roleAt } from "./link-roles.js";
-import { type ColumnMention, type NameMentions, wordScore } from "./name-mentions.js";
+import { type ColumnMention, type NameMentions, type TableMention, wordScore } from "./name-mentions.js";
+import type { GroupKey } from "./query-shape.js";
 import { isVerb, type Question, stemOf } from "./question.js";
 import { likelyTimes, RivalColumns } from "./rival-columns.js";
 import {
@@ -249,6 +250,17 @@ export class ColumnFinder {
     return words.some((lower) => parts.some((part) => wordScore({ lower, stem: stemOf(lower) }, part) >= MEANING));
   }
 
+  /** "Employees per city" where no key leads to the cities, and employees have a column of that name: that one. */
+  keyOf({ table, from, to }: TableMention): GroupKey {
+    const rows: GroupKey = { kind: "table", table };
+    if (table === this.base || this.nearness(table, this.base) > -1) return rows;
+    const mention = this.names.columns.find((each) => each.from === from && each.to === to);
+    const isOwn = ({ ref, score }: ColumnMention["candidates"][number]) =>
+      ref.table === this.base && score >= SURE && !ref.column.isKey;
+    const own = mention?.candidates.find(isOwn);
+    return own === undefined ? rows : { kind: "column", ref: own.ref };
+  }
+
   /** Of whom a clause before the token says something: "owned by students who are older than 20"; null: nobody. */
   ownerOfClause(at: number): TableFacts | null {
     let before = at - 1;
@@ -261,6 +273,15 @@ export class ColumnFinder {
   isOfOther({ table }: ColumnRef, from: number): boolean {
     const owner = this.ownerOfClause(from);
     return owner !== null && table === this.base && owner !== table;
+  }
+
+  /** "Drivers with more than 10 points": all of theirs together, or those of one race; it does not say. */
+  isTotal({ table, column }: ColumnRef, to: number): boolean {
+    // "Points" are also a unit.
+    const mention = this.names.columns.find(({ from }) => from === to || from === to - 1);
+    if (table === this.base || this.isOneOf(table) || mention === undefined) return false;
+    if (!/[^s]s$/.test(this.question.lower(mention.from))) return false;
+    return mention.candidates.some(({ ref, score }) => ref.column === column && score >= SURE);
   }
 
   /** What ages are told by: a number of years, or a date of birth. */

@@ -7,6 +7,7 @@ import { wordsOfName } from "./bare-names.js";
 import { KEY_ENDING, wordScore } from "./name-mentions.js";
 import { isVerb, type Question, stemOf, type Token } from "./question.js";
 import type { LinkFacts, SchemaFacts, TableFacts } from "./schema-facts.js";
+import { identifier } from "./sql-names.js";
 import { ABBREVIATIONS } from "./vocabulary.js";
 
 export interface MeantLinks {
@@ -22,10 +23,14 @@ const FIT_MIN = 0.7;
 const MEANING = 0.6;
 
 const STARTS = new Set(
-  "from origin source departure depart departing start starting sender sent".split(" ").map(stemOf),
+  "from origin source departure depart departing leave leaving departed start starting sender sent"
+    .split(" ")
+    .map(stemOf),
 );
 const ENDS = new Set(
-  "to into destination dest target arrival arrive arriving end receiver recipient received".split(" ").map(stemOf),
+  "to into destination dest target arrival arrive arriving arrived land landing landed end receiver recipient received"
+    .split(" ")
+    .map(stemOf),
 );
 
 export function meantLinks(question: Question, schema: SchemaFacts): MeantLinks {
@@ -122,6 +127,25 @@ function byDeed(question: Question, links: readonly LinkFacts[], words: readonly
   const isAbout = question.tokens.some(({ lower: word }) => word === "about");
   const meant = links.filter((_, i) => words[i]!.some((role) => does(role) || (isAbout && SUBJECTS.has(role))));
   return meant.length === 1 ? meant : [];
+}
+
+/** "Depart from Oslo": the verb says no more than the key of that role, which is read. */
+export function saysRole(question: Question, at: number, { links }: SchemaFacts, sql: string): boolean {
+  const stem = question.at(at)!.stem;
+  const roles = [STARTS, ENDS].find((each) => each.has(stem));
+  const isIt = (link: LinkFacts) =>
+    link.columns.flatMap(wordsOfName).some((word) => roles!.has(stemOf(word))) && isRead(link);
+  const isRead = ({ from, columns }: LinkFacts) =>
+    columns.every((column) => sql.includes(`${from.sqlName}.${identifier(column)} = `));
+  return roles !== undefined && links.some(isIt);
+}
+
+/** "Arrive at Oslo" prefers `dest_airport` to `source_airport` where both have the value. */
+export function fitOfRole({ tokens }: Question, column: string): number {
+  const words = wordsOfName(column).map(stemOf);
+  const isSaid = (roles: ReadonlySet<string>) =>
+    words.some((word) => roles.has(word)) && tokens.some(({ stem, isStop }) => !isStop && roles.has(stem));
+  return isSaid(STARTS) !== isSaid(ENDS) ? 0.3 : 0;
 }
 
 /** "Flights from Vienna" where Vienna is a destination: the other way round. */

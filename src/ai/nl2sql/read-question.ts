@@ -213,7 +213,7 @@ export class QuestionReader {
   private groupKeys(groups: readonly GroupPhrase[]): GroupKey[] {
     const keys: GroupKey[] = [];
     for (const group of groups) {
-      if (group.kind === "table") keys.push({ kind: "table", table: group.mention.table });
+      if (group.kind === "table") keys.push(this.columns.keyOf(group.mention));
       else if (group.kind === "column") {
         const ref = this.columns.resolve(group.mention, anyKind);
         if (ref !== null) keys.push({ kind: "column", ref });

@@ -114,7 +114,11 @@ export function pathBetween(
     if (table === to) return here.steps;
     for (const step of stepsFrom(schema, table)) {
       const next = endOf(step);
-      const cost = here.cost + (preferred.has(next) ? 0.6 : 1) + (step.toMany ? 0.05 : 0);
+      const cost =
+        here.cost +
+        (preferred.has(next) ? 0.6 : 1) +
+        (step.toMany ? 0.05 : 0) +
+        (isSibling(schema, here, step) ? 0.5 : 0);
       const known = best.get(next);
       if (known !== undefined && known.cost <= cost) continue;
       best.set(next, { cost, steps: [...here.steps, step] });
@@ -122,6 +126,12 @@ export function pathBetween(
     }
   }
   return null;
+}
+
+/** From a client to its district and down to all accounts there: they share a district, and no more. */
+function isSibling({ links }: SchemaFacts, { steps }: { readonly steps: readonly Step[] }, step: Step): boolean {
+  const isUp = steps.length > 0 && !steps.at(-1)!.toMany;
+  return isUp && step.toMany && links.filter(({ from }) => from === step.link.from).length === 1;
 }
 
 function stepsFrom({ links }: SchemaFacts, table: TableFacts): Step[] {

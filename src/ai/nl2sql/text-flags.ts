@@ -16,6 +16,10 @@ const FORMS: readonly (readonly [yes: string, no: string])[] = [
   ["true", "false"],
 ];
 const NUMBERS: readonly (readonly [yes: string, no: string])[] = [["1", "0"]];
+/** Numbers of other names are flags where so many rows have one, and both are there; what is counted is none. */
+const ROWS_MIN = 10;
+const CALLED_COUNT =
+  /s$|count|cnt|num|qty|quant|number|score|level|rank|rating|goal|point|year|age|amount|total|hour|day|size|grade|order|no$|nr$/i;
 const CALLED_FLAG = /^(?:is|has|was|had|can|did)_|_(?:flag|flg|yn|ind)$|^(?:is|has)[A-Z]/;
 
 /** The schema with those columns as booleans. */
@@ -32,7 +36,7 @@ export async function withFlags(schema: SchemaFacts, lookUp: LookUp): Promise<Sc
 async function flagsOf(table: TableFacts, lookUp: LookUp): Promise<ReadonlyMap<ColumnFacts, ColumnFacts>> {
   const found = new Map<ColumnFacts, ColumnFacts>();
   const mayBe = ({ name, kind, isKey }: ColumnFacts) =>
-    !isKey && (kind === "text" || (kind === "number" && CALLED_FLAG.test(name)));
+    !isKey && (kind === "text" || (kind === "number" && (CALLED_FLAG.test(name) || !CALLED_COUNT.test(name))));
   const candidates = table.columns.filter(mayBe);
   if (candidates.length === 0) return found;
   const names = candidates.map(({ name }) => `${identifier(name)}::text`);
@@ -43,13 +47,20 @@ async function flagsOf(table: TableFacts, lookUp: LookUp): Promise<ReadonlyMap<C
       `SELECT DISTINCT v FROM (SELECT ${names[i]} AS v FROM ${table.sqlName} LIMIT ${ROWS_MAX}) AS looked LIMIT 4`,
       [],
     );
-    const yes = yesOf(column, textsOf(values, 0));
-    if (yes === null) continue;
+    const texts = textsOf(values, 0);
+    const yes = yesOf(column, texts);
+    const isCalled = column.kind === "text" || CALLED_FLAG.test(column.name);
+    if (yes === null || (!isCalled && (texts.length < 2 || !(await hasRows(table, lookUp))))) continue;
     const stored = `${table.sqlName}.${identifier(column.name)}`;
     const sql = `(${stored} = ${column.kind === "number" ? yes : literal(yes)})`;
     found.set(column, { ...column, kind: "boolean", sql, stored });
   }
   return found;
+}
+
+async function hasRows({ sqlName }: TableFacts, lookUp: LookUp): Promise<boolean> {
+  const rows = await lookUp(`SELECT 1 FROM ${sqlName} LIMIT ${ROWS_MIN}`, []);
+  return rows.length === ROWS_MIN;
 }
 
 const textsOf = (rows: readonly (readonly unknown[])[], at: number) =>

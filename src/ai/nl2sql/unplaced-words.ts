@@ -3,6 +3,7 @@
  * `match-question.ts` once the SQL is written; stateless.
  */
 import { nameWords, wordsOfName } from "./bare-names.js";
+import { saysRole } from "./link-roles.js";
 import { isCalled, type NameMentions, wordScore } from "./name-mentions.js";
 import { isVerb, type Question, type Token } from "./question.js";
 import type { ColumnRef, SchemaFacts, TableFacts } from "./schema-facts.js";
@@ -60,6 +61,7 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
       const isOfAmounts = isVerb(question.lower(at + 1)) || question.says(at + 1, "per|by");
       if (!(isOfAmounts ? /\bsum\(/ : /\b(?:count|sum)\(/).test(sql)) words.push(token.text);
     } else if (isAmount(question.lower(at - 1)) && SPENT.test(token.lower)) return;
+    else if (saysRole(question, at, schema, sql)) return;
     else if (isUnitOf(question, at, tables, sql) || isOfKeyedValue(question, at, schema, sql)) return;
     else if (isOfContact(question, at, schema, tables, sql)) return;
     else if (isDealing(question, at, schema, tables) || isFlagged(question, at, tables, sql)) return;

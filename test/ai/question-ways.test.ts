@@ -1,0 +1,62 @@
+/** By which keys a question goes from rows to others, and whose column a clause means; no server. */
+import t from "tap";
+import { matchQuestion } from "../../src/ai/nl2sql/match-question.js";
+import { schemaOf } from "./question-schemas.js";
+
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  gender: ["F", "M"],
+  code: ["APG", "ASY"],
+  source_code: ["APG", "ASY"],
+  dest_code: ["APG", "ASY"],
+  city: ["Ashley", "Kent"],
+  label: ["Ashley", "Tarn"],
+  tongue: ["Dutch"],
+};
+const lookUp = async (sql: string, [runs]: readonly unknown[]) => {
+  if (runs === undefined || !sql.includes("DISTINCT")) return [];
+  const found = VALUES[/SELECT (\w+)::text/.exec(sql)![1]!] ?? [];
+  return found.filter((value) => (runs as string[]).includes(value.toLowerCase())).map((value) => [value]);
+};
+
+const BANK = schemaOf({
+  district: "district_id, town text",
+  client: "client_id, district_id>district, gender text, age number",
+  account: "account_id, district_id>district, opened_on date",
+  holding: "holding_id, client_id>client, account_id>account",
+  loan: "loan_id, account_id>account, amount number, granted_on date, duration_days number, age number",
+});
+const FLIGHTS = schemaOf({
+  airport: "code text, label text, city text",
+  flight: "flight_id, source_code>airport text, dest_code>airport text, seats number",
+  nation: "nation_id, nation_name text",
+  speaking: "speaking_id, nation_id>nation, tongue text, isofficial boolean",
+  driver: "driver_id, surname text",
+  race: "race_id, race_name text, yr number",
+  result: "result_id, race_id>race, driver_id>driver, points number",
+});
+
+const ANSWERS: readonly (readonly [schema: typeof BANK, question: string, sql: RegExp])[] = [
+  // Clients and accounts share a district; a client's accounts are those that it holds.
+  [BANK, "average loan amount of female clients", /JOIN holding ON holding\.client_id .*JOIN account ON holding/],
+  [BANK, "loans of clients who are older than 60", /EXISTS .*client\.age > 60/],
+  [BANK, "loans longer than 2 weeks", /loan\.duration_days > 14$/],
+  [BANK, "the ids and amounts of loans", /^SELECT loan\.loan_id, loan\.amount FROM loan$/],
+  [FLIGHTS, "how many flights arrive at APG", /flight\.dest_code = 'APG'$/],
+  [FLIGHTS, "how many flights depart from APG", /flight\.source_code = 'APG'$/],
+  [FLIGHTS, "airports in the city of Ashley", /WHERE airport\.city = 'Ashley'$/],
+  [FLIGHTS, "how many nations speak Dutch", /^SELECT count\(\*\).* EXISTS .*speaking\.tongue = 'Dutch'\)$/],
+  [FLIGHTS, "which driver has the largest number of results", /ORDER BY count\(result\.result_id\) DESC LIMIT 1$/],
+  [FLIGHTS, "races in 2014 or later", /race\.yr >= 2014$/],
+  // Of one race, or of all together.
+  [FLIGHTS, "drivers with more than 10 points", /^The question cannot/],
+  // They took part.
+  [FLIGHTS, "drivers who did not finish a race", /^The question cannot/],
+  [FLIGHTS, "drivers without races", /NOT EXISTS .*race/],
+];
+
+t.test("ways, owners of clauses, what is not said", async (t) => {
+  for (const [schema, question, sql] of ANSWERS) {
+    const made = await matchQuestion(question, schema, lookUp).catch((error: Error) => ({ sql: error.message }));
+    t.match(made.sql, sql, `${question}: ${made.sql}`);
+  }
+});
