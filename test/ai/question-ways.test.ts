@@ -11,6 +11,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   city: ["Ashley", "Kent"],
   label: ["Ashley", "Tarn"],
   tongue: ["Dutch"],
+  dog_name: ["Rex"],
 };
 const lookUp = async (sql: string, [runs]: readonly unknown[]) => {
   if (runs === undefined || !sql.includes("DISTINCT")) return [];
@@ -35,6 +36,13 @@ const FLIGHTS = schemaOf({
   result: "result_id, race_id>race, driver_id>driver, points number",
 });
 
+const KENNEL = schemaOf({
+  owner: "owner_id, first_name text, last_name text",
+  dog: "dog_id, owner_id>owner, dog_name text",
+  nurse: "nurse_id, first_name text, last_name text",
+  vaccination: "vaccination_id, dog_id>dog, nurse_id>nurse, given_on date",
+});
+
 const ANSWERS: readonly (readonly [schema: typeof BANK, question: string, sql: RegExp])[] = [
   // Clients and accounts share a district; a client's accounts are those that it holds.
   [BANK, "average loan amount of female clients", /JOIN holding ON holding\.client_id .*JOIN account ON holding/],
@@ -49,6 +57,13 @@ const ANSWERS: readonly (readonly [schema: typeof BANK, question: string, sql: R
   [FLIGHTS, "races in 2014 or later", /race\.yr >= 2014$/],
   // Of one race, or of all together.
   [FLIGHTS, "drivers with more than 10 points", /^The question cannot/],
+  // Of each of them, or of all.
+  [BANK, "average age of male and female clients", /^The question cannot/],
+  [BANK, "average age of clients per gender", /GROUP BY client\.gender/],
+  [BANK, "number of loans per account, in descending order", /ORDER BY count\(\*\) DESC$/],
+  // There are vaccinations, and who owns a dog gave none.
+  [KENNEL, "who vaccinated Rex", /^The question cannot/],
+  [KENNEL, "who owns Rex", /FROM owner .*dog\.dog_name = 'Rex'/],
   // They took part.
   [FLIGHTS, "drivers who did not finish a race", /^The question cannot/],
   [FLIGHTS, "drivers without races", /NOT EXISTS .*race/],

@@ -8,13 +8,13 @@ t.teardown(() => server.stop());
 
 const SAILING = [
   "CREATE TABLE sailor (sid int, fname text, lname text, bdate date, age int, home text, pro char(1))",
-  "CREATE TABLE boat (bid int, bname text, hull_colour_id int, sail_colour_id int, home text, built int, licensed text)",
+  "CREATE TABLE boat (bid int, bname text, hull_colour_id int, sail_colour_id int, home text, built int, licensed text, sunk_yn char(1))",
   "CREATE TABLE colour (id int, colour text)",
   "CREATE TABLE race (rid int, rname text, yr int, boat_id int, skipper_sid int)",
   "CREATE TABLE crewing (rid int, sid int, duty text, since date, until date)",
   "INSERT INTO sailor VALUES (1, 'Ann', 'Berg', '1990-02-01', 35, 'Oslo', 'Y'), (2, 'Ben', 'Cole', '1985-03-01', 40, 'Bergen', 'N'), (3, 'Cyd', 'Dahl', '2001-04-01', 24, 'Oslo', 'N')",
   "INSERT INTO colour VALUES (1, 'Blue'), (2, 'Red'), (3, 'White')",
-  "INSERT INTO boat VALUES (1, 'Kittiwake', 1, 3, 'Oslo', 1988, 'yes'), (2, 'Puffin', 2, 3, 'Narvik', 1995, 'no'), (3, 'Tern', 3, 1, 'Oslo', 1991, 'yes')",
+  "INSERT INTO boat VALUES (1, 'Kittiwake', 1, 3, 'Oslo', 1988, 'yes', '0'), (2, 'Puffin', 2, 3, 'Narvik', 1995, 'no', '1'), (3, 'Tern', 3, 1, 'Oslo', 1991, 'yes', '0')",
   "INSERT INTO race VALUES (1, 'Fjord Cup', 2014, 1, 1), (2, 'Fjord Cup', 2015, 1, 2), (3, 'Night Race', 2015, 3, 1)",
   "INSERT INTO crewing VALUES (1, 2, 'bow', '2014-01-01', NULL), (1, 3, 'bow', '2014-01-01', '2014-02-01'), (2, 3, 'helm', '2015-01-01', NULL)",
 ];
@@ -27,6 +27,8 @@ const RIGHT: readonly (readonly [question: string, rows: readonly (readonly unkn
   ["boats without races", [["Puffin"]]],
   ["how many sailors are pro", [[1]]],
   ["boats that are not licensed", [["Puffin"]]],
+  ["how many boats have sunk", [[1]]],
+  ["which home is shared by the most sailors", [["Oslo"]]],
   ["names of boats built in the 1990s", [["Puffin"], ["Tern"]]],
   ["which homes have both a sailor and a boat", [["Oslo"]]],
   ["homes with a boat but no sailor", [["Narvik"]]],

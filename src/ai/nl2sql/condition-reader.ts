@@ -16,6 +16,7 @@ import type { Filter, QueryShape } from "./query-shape.js";
 import { isVerb, type Question } from "./question.js";
 import { countCondition } from "./row-counts.js";
 import { type ColumnFacts, type ColumnRef, namingColumns, type TableFacts } from "./schema-facts.js";
+import { isUnclearAnd } from "./several-values.js";
 import { escapedPattern, literal } from "./sql-names.js";
 import { unitFactor } from "./units.js";
 import { isWhen, type ValueHit, type ValueMention } from "./value-mentions.js";
@@ -167,7 +168,7 @@ export class ConditionReader {
       );
       if (same === undefined) chosen.push({ ref: best.ref, values: best.values, denial, at: from });
       else {
-        this.severalOfMany(from, same.ref);
+        if (isUnclearAnd(this.question, from, same.ref, this.columns, this.isGrouped)) this.columns.unuse(from - 1);
         same.values = [...same.values, ...best.values];
         for (let at = from - 1; at >= from - 3; at--) if (this.question.says(at, "or")) this.question.use(at);
       }
@@ -177,12 +178,6 @@ export class ConditionReader {
       if (denial !== null) this.deny(at, denial, ref, valueCondition(values, false), sql);
       else this.filters.push({ ref, sql, at, isState: true });
     }
-  }
-
-  /** "Fields planted with wheat and barley": with both of them, or with either; it does not say. */
-  private severalOfMany(at: number, { table }: ColumnRef): void {
-    if (this.question.says(at - 1, "and") && table !== this.columns.base && !this.columns.isOneOf(table))
-      this.columns.unuse(at - 1);
   }
 
   /** "category" beside "Electronics" says no more. */

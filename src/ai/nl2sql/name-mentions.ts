@@ -131,7 +131,11 @@ export function nameMentions(question: Question, schema: SchemaFacts): NameMenti
     !isVerb(question.lower(from)) &&
     columns.some((each) => each.from <= from && to <= each.to && each.candidates[0]!.score >= PLURAL_SCORE);
   const tables = tableMentions(question, schema).filter((mention) => !isColumn(mention));
-  return { tables, columns };
+  // "TV channels" are rows, whatever flag has "tv" in its name.
+  const isInRows = ({ from, to, candidates }: ColumnMention) =>
+    candidates[0]!.ref.column.kind === "boolean" &&
+    tables.some((each) => each.from <= from && to <= each.to && to - from < each.to - each.from);
+  return { tables, columns: columns.filter((mention) => !isInRows(mention)) };
 }
 
 /** At most one per place: the best, the longest. */

@@ -239,6 +239,13 @@ export function orderPhrase(question: Question, names: NameMentions): OrderPhras
 /** "Longest first" at the end: not "the first", of which there is one. */
 function greatestFirst(question: Question): OrderPhrase | null {
   const at = question.tokens.length - 2;
+  // "In descending order", of what is counted.
+  if (at > 0 && question.says(at, "descending|ascending|decreasing|increasing", "order") && !question.isUsed(at)) {
+    const from = question.says(at - 1, "in") ? at - 1 : at;
+    question.use(from, at + 2);
+    const descending = question.says(at, "descending|decreasing");
+    return { at, named: null, descending, measure: { descending, words: [] } };
+  }
   if (at <= 0 || !question.says(at + 1, "first")) return null;
   const most = /^(?:most|fewest)$/.test(question.lower(at))
     ? { descending: question.says(at, "most"), words: [] }

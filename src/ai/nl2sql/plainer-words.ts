@@ -35,9 +35,14 @@ const PLAINER: readonly (readonly [said: RegExp, plain: Plain])[] = [
   // "First and last names".
   [/\b(first|given)\s+(and|or|,)\s+(last|family)\s+(names?)\b/gi, "$1 $4 $2 $3 $4"],
   [/\b(last|family)\s+(and|or|,)\s+(first|given)\s+(names?)\b/gi, "$1 $4 $2 $3 $4"],
-  // "With the largest number of students".
+  // "Spoken in the largest number of countries".
   [/\bthe\s+(?:largest|highest|greatest|biggest)\s+number\s+of\b/gi, "the most"],
   [/\bthe\s+(?:smallest|lowest|least)\s+number\s+of\b/gi, "the fewest"],
+  [
+    /\b(?:is|are|was|were)\s+(?:used|spoken|played|shared|offered|visited)\s+(?:by|in|at)\s+the\s+(most|fewest)\b/gi,
+    "has the $1",
+  ],
+  [/\b(?:used|spoken|played|shared|offered|visited)\s+(?:by|in|at)\s+the\s+(most|fewest)\b/gi, "with the $1"],
   // "In year 2014 or after", "in 2014 or 2015".
   [/\bin\s+(?:the\s+)?(?:year\s+)?(\d{4})\s+or\s+(?:after|later)\b/gi, "since $1"],
   [/\bin\s+(?:the\s+)?(?:years?\s+)?(\d{4})\s+or\s+(?:in\s+)?(\d{4})\b/gi, "in $1 or in $2"],

@@ -70,8 +70,8 @@ const textsOf = (rows: readonly (readonly unknown[])[], at: number) =>
     .map(String);
 
 /** How rows say yes; null: some say something else, or nothing is said. */
-function yesOf({ kind }: ColumnFacts, values: readonly string[]): string | null {
-  const forms = kind === "number" ? NUMBERS : FORMS;
+function yesOf({ name, kind }: ColumnFacts, values: readonly string[]): string | null {
+  const forms = kind === "number" ? NUMBERS : CALLED_FLAG.test(name) ? [...FORMS, ...NUMBERS] : FORMS;
   const form = forms.find((words) => values.every((value) => words.includes(value.trim().toLowerCase())));
   if (form === undefined || values.length === 0) return null;
   const [yes] = form;
