@@ -43,6 +43,12 @@ const KENNEL = schemaOf({
   vaccination: "vaccination_id, dog_id>dog, nurse_id>nurse, given_on date",
 });
 
+const CARDS = schemaOf({
+  person: "person_id, label text, height number",
+  card_player: "player_id, person_id>person, earnings number",
+  prop: "prop_id, size_sqm number, agt_nm text, sold_dt date, list_dt date, sold_amt number, ask_amt number",
+});
+
 const ANSWERS: readonly (readonly [schema: typeof BANK, question: string, sql: RegExp])[] = [
   // Clients and accounts share a district; a client's accounts are those that it holds.
   [BANK, "average loan amount of female clients", /JOIN holding ON holding\.client_id .*JOIN account ON holding/],
@@ -64,6 +70,15 @@ const ANSWERS: readonly (readonly [schema: typeof BANK, question: string, sql: R
   // There are vaccinations, and who owns a dog gave none.
   [KENNEL, "who vaccinated Rex", /^The question cannot/],
   [KENNEL, "who owns Rex", /FROM owner .*dog\.dog_name = 'Rex'/],
+  // Players have no names of their own.
+  [CARDS, "names of card players with the highest earnings", /^SELECT person\.label FROM card_player JOIN person/],
+  [CARDS, "names of the card players in descending order of earnings", /ORDER BY card_player\.earnings DESC$/],
+  [CARDS, "earnings of card players, from the highest to the lowest", /ORDER BY card_player\.earnings DESC$/],
+  [CARDS, "the smallest and the largest height of persons", /^SELECT min\(person\.height\).* max\(person\.height\)/],
+  [CARDS, "properties larger than 200 square metres", /^SELECT prop\.\* FROM prop WHERE prop\.size_sqm > 200$/],
+  [CARDS, "number of properties per agent", /GROUP BY prop\.agt_nm/],
+  // For more money, not later.
+  [CARDS, "properties sold for more than listed", /^The question cannot/],
   // They took part.
   [FLIGHTS, "drivers who did not finish a race", /^The question cannot/],
   [FLIGHTS, "drivers without races", /NOT EXISTS .*race/],

@@ -155,6 +155,11 @@ export class ColumnFinder {
     ];
   }
 
+  /** Tables that the rows refer to. */
+  onesOf(): readonly TableFacts[] {
+    return [...new Set(this.schema.links.filter(({ from }) => from === this.base).map(({ to }) => to))];
+  }
+
   /** "Assignee" of `assignee_id`: the key of the rows that is called so, also one of other such rows. */
   keyCalled(at: number): ColumnRef | null {
     const stem = this.question.at(at)?.stem;
@@ -282,6 +287,15 @@ export class ColumnFinder {
     if (table === this.base || this.isOneOf(table) || mention === undefined) return false;
     if (!/[^s]s$/.test(this.question.lower(mention.from))) return false;
     return mention.candidates.some(({ ref, score }) => ref.column === column && score >= SURE);
+  }
+
+  /** "The earnings of players, highest first": the only number of the rows that is named. */
+  onlyNumber(): ColumnRef | null {
+    const isOwn: Kinds = (ref) => isNumber(ref) && ref.table === this.base;
+    const refs = this.names.columns.flatMap(({ candidates }) =>
+      candidates.filter(({ ref, score }) => isOwn(ref) && score >= SURE),
+    );
+    return refs.length === 1 ? refs[0]!.ref : null;
   }
 
   /** What ages are told by: a number of years, or a date of birth. */
@@ -429,7 +443,9 @@ export class ColumnFinder {
       const ref = this.columnByWords(measure.words, isNumber);
       if (ref !== null) return ref;
     }
-    const byUnit = this.question.at(to - 1)?.number === null ? this.columnByWords([unit], isNumber) : null;
+    const spellings = Object.keys(UNIT_NAMES).filter((other) => UNIT_NAMES[other] === UNIT_NAMES[unit]);
+    const units = spellings.includes(unit) ? spellings : [unit];
+    const byUnit = this.question.at(to - 1)?.number === null ? this.columnByWords(units, isNumber) : null;
     if (byUnit !== null) return byUnit;
     // "Dishes under 20 euros": the only number of theirs that is one of money.
     const money = MONEY.has(UNIT_NAMES[unit] ?? "") ? this.ownByMeaning(MONEY_WORDS) : null;

@@ -35,6 +35,23 @@ const PLAINER: readonly (readonly [said: RegExp, plain: Plain])[] = [
   // "First and last names".
   [/\b(first|given)\s+(and|or|,)\s+(last|family)\s+(names?)\b/gi, "$1 $4 $2 $3 $4"],
   [/\b(last|family)\s+(and|or|,)\s+(first|given)\s+(names?)\b/gi, "$1 $4 $2 $3 $4"],
+  // "In descending order of height", "from the highest to the lowest".
+  [
+    /,?\s+in\s+(ascending|descending|increasing|decreasing)\s+order\s+(?:of|by)\s+(?:the\s+|their\s+)?([\w\s]+?)(?=[\s?.!]*$)/i,
+    (_, way, name) => ` ordered by ${name} ${/^[ai]/i.test(way!) && !/^de/i.test(way!) ? "ascending" : "descending"}`,
+  ],
+  [
+    /(?<!by\s+\w+),?\s+from\s+(?:the\s+)?(highest|largest|lowest|smallest)\s+to\s+(?:the\s+)?(?:lowest|smallest|highest|largest)(?=[\s?.!]*$)/i,
+    ", $1 first",
+  ],
+  // "The smallest and the largest height".
+  [
+    /\b(?:smallest|lowest)\s+and\s+(?:the\s+)?(?:largest|highest|greatest|biggest)\s+(\w+)\s+(?=of|for|among|in|per)/gi,
+    "minimum and maximum $1 ",
+  ],
+  [/\s+(?:yet|so\s+far)(?=[\s?.!]*$)/i, ""],
+  [/\bsquare\s+(?:metres?|meters?)\b/gi, "sqm"],
+  [/\bsquare\s+(?:kilometres?|kilometers?|km)\b/gi, "km2"],
   // "Spoken in the largest number of countries".
   [/\bthe\s+(?:largest|highest|greatest|biggest)\s+number\s+of\b/gi, "the most"],
   [/\bthe\s+(?:smallest|lowest|least)\s+number\s+of\b/gi, "the fewest"],

@@ -15,6 +15,19 @@ const PROJECTED = 0.5;
 /** A synonym, or less. */
 const SYNONYM = 0.6;
 
+/** By what rows are told apart: their own names, or those of the only thing with names that each of them is or has. */
+function namesOf(base: TableFacts, columns: ColumnFinder): ColumnRef[] {
+  const own = namingColumns(base).map((column) => ({ table: base, column }));
+  if (!own.every(({ column }) => column.isKey)) return own;
+  const named = columns.onesOf().flatMap((table) => {
+    const refs = namingColumns(table).map((column) => ({ table, column }));
+    return refs.some(({ column }) => column.isKey) ? [] : [refs];
+  });
+  if (named.length !== 1) return own;
+  columns.doubt();
+  return named[0]!;
+}
+
 /** "The ids and weights of all pets", "pet ids": the only key of the rows; uses the word. */
 function keyAsked(question: Question, names: NameMentions, base: TableFacts): ColumnFacts | null {
   const isFree = (at: number) =>
@@ -41,7 +54,7 @@ export function projectedColumns(question: Question, names: NameMentions, column
     if (question.isUsed(mention.from)) continue;
     const word = question.lower(mention.from);
     if (/^names?$/.test(word) && mention.to === mention.from + 1) {
-      for (const column of namingColumns(base)) add({ table: base, column });
+      for (const ref of namesOf(base, columns)) add(ref);
       question.use(mention.from, mention.to);
       continue;
     }

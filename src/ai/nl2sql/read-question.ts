@@ -358,6 +358,8 @@ export class QuestionReader {
     } else if (this.conditions.isGrouped && words.length === 0 && time === undefined)
       this.order = { ref: null, descending };
     else if (own?.table === this.columns.base && time === undefined) this.order = { ref: own, descending };
+    else if (words.length === 0 && time === undefined && this.columns.onlyNumber() !== null)
+      this.order = { ref: this.columns.onlyNumber(), descending };
     else {
       const age = time === undefined ? null : this.columns.ownAge(time);
       if (age === null) this.columns.unuse(at);

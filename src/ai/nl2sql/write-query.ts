@@ -250,7 +250,9 @@ class Writer {
       if (this.shape.limit !== null && order.ref.column.nullable) this.where.push(`${by} IS NOT NULL`);
       tail.push(`ORDER BY ${by}${order.descending ? " DESC" : ""}`);
     }
-    return { list: isDistinct ? `DISTINCT ${list}` : list, tail };
+    // What rows are ordered by would have to be shown, too.
+    const isOrderShown = !order?.ref || columns.some(({ column }) => column === order.ref!.column);
+    return { list: isDistinct && isOrderShown ? `DISTINCT ${list}` : list, tail };
   }
 
   /** Of periods to compare: each column has a name of its own. */
