@@ -16,6 +16,7 @@ const SAILING = [
   "INSERT INTO colour VALUES (1, 'Blue'), (2, 'Red'), (3, 'White')",
   "INSERT INTO boat VALUES (1, 'Kittiwake', 1, 3, 'Oslo', 1988, 'yes', '0'), (2, 'Puffin', 2, 3, 'Narvik', 1995, 'no', '1'), (3, 'Tern', 3, 1, 'Oslo', 1991, 'yes', '0')",
   "INSERT INTO race VALUES (1, 'Fjord Cup', 2014, 1, 1), (2, 'Fjord Cup', 2015, 1, 2), (3, 'Night Race', 2015, 3, 1)",
+  "INSERT INTO crewing SELECT 9, 9, CASE WHEN i % 2 = 0 THEN 'bow' ELSE 'helm' END, '2013-01-01', '2013-02-01' FROM generate_series(1, 8) i",
   "INSERT INTO crewing VALUES (1, 2, 'bow', '2014-01-01', NULL), (1, 3, 'bow', '2014-01-01', '2014-02-01'), (2, 3, 'helm', '2015-01-01', NULL)",
 ];
 

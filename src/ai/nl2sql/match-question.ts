@@ -6,6 +6,7 @@
 import { DbError } from "../../protocol/errors.js";
 import { ASKABLE_MAX, askableQuestions } from "./askable.js";
 import { restatedWords, unshownWords } from "./asked-entity.js";
+import { wordsOfName } from "./bare-names.js";
 import type { Answer, SimpleAnswer } from "./composed-answer.js";
 import { composedAnswer } from "./compositions.js";
 import { confidenceOf, LIKELY, likelihood } from "./confidence.js";
@@ -50,9 +51,10 @@ const CONFIDENCE_MAX = 0.95;
 /** What each part of the question beyond two takes from that: there is more to misread. */
 const RISK = 0.03;
 const PARTS_SURE = 2;
-/** Rows that are looked at for codes, and how many different ones a column of codes has. */
+/** Rows that are looked at for codes, how many different ones a column of codes has, and rows that have each. */
 const CODED_ROWS = 20_000;
 const CODES_MAX = 3;
+const CODED_MIN = 3;
 /** Runs of so many words are looked up in the tenant's rows. */
 const WORDS_MAX = 100;
 
@@ -89,9 +91,14 @@ async function requireMissing(sql: string, { tables }: SchemaFacts, lookUp: Look
       const name = `${sqlName}.${identifier(column.name)}`;
       if (column.kind !== "text" || column.isKey || !sql.includes(`${name} IS NULL`)) continue;
       const looked = `SELECT ${name} AS v FROM ${sqlName} LIMIT ${CODED_ROWS}`;
-      const values = await lookUp(`SELECT DISTINCT v FROM (${looked}) AS looked LIMIT ${CODES_MAX + 1}`, []);
-      if (values.length === 0 || values.length > CODES_MAX || values.some(([value]) => value === null)) continue;
-      throw notUnderstood(`Every row has a value of ${name}.`, { tables: [], columns: [name], values: [] }, []);
+      const codes = await lookUp(
+        `SELECT v, count(*) FROM (${looked}) AS looked GROUP BY v ORDER BY count(*) LIMIT ${CODES_MAX + 1}`,
+        [],
+      );
+      const isOften = codes.length > 0 && Number(codes[0]![1]) >= CODED_MIN;
+      if (!isOften || codes.length > CODES_MAX || codes.some(([value]) => value === null)) continue;
+      const understood = { tables: [], columns: [name], values: [] };
+      throw notUnderstood(`Every row has a value of ${name}.`, understood, wordsOfName(column.name));
     }
   }
 }
