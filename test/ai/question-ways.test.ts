@@ -49,6 +49,14 @@ const CARDS = schemaOf({
   prop: "prop_id, size_sqm number, agt_nm text, sold_dt date, list_dt date, sold_amt number, ask_amt number",
 });
 
+const PUPILS = schemaOf({
+  address: "address_id, city text, tag text",
+  pupil: "pupil_id, label text, current_address_id>address, permanent_address_id>address",
+  battle: "battle_id, title text",
+  vessel: "vessel_id, lost_in_battle>battle, vessel_name text",
+  death: "death_id, vessel_id>vessel, injured number",
+});
+
 const ANSWERS: readonly (readonly [schema: typeof BANK, question: string, sql: RegExp])[] = [
   // Clients and accounts share a district; a client's accounts are those that it holds.
   [BANK, "average loan amount of female clients", /JOIN holding ON holding\.client_id .*JOIN account ON holding/],
@@ -79,6 +87,16 @@ const ANSWERS: readonly (readonly [schema: typeof BANK, question: string, sql: R
   [CARDS, "number of properties per agent", /GROUP BY prop\.agt_nm/],
   // For more money, not later.
   [CARDS, "properties sold for more than listed", /^The question cannot/],
+  // What a key is called by: of two keys, and of one that a verb begins.
+  [PUPILS, "how many pupils permanently live in Kent", /pupil\.permanent_address_id = .*city = 'Kent'$/],
+  [PUPILS, "pupils and their current city", /^SELECT pupil\.label, address\.city FROM .*pupil\.current_address_id = /],
+  [PUPILS, "which battle lost the most vessels", /vessel\.lost_in_battle = .* DESC LIMIT 1$/],
+  [
+    PUPILS,
+    "the vessel id with the highest total of injured",
+    /^(?:The question cannot|SELECT (?:vessel|death)\.vessel_id)/,
+  ],
+  [PUPILS, "tag of the address whose city has the substring 'en'", /address\.city ILIKE '%en%'$/],
   // They took part.
   [FLIGHTS, "drivers who did not finish a race", /^The question cannot/],
   [FLIGHTS, "drivers without races", /NOT EXISTS .*race/],

@@ -65,6 +65,11 @@ const PLAINER: readonly (readonly [said: RegExp, plain: Plain])[] = [
   [/\bin\s+(?:the\s+)?(?:years?\s+)?(\d{4})\s+or\s+(?:in\s+)?(\d{4})\b/gi, "in $1 or in $2"],
   // "In the 1990s", also of numbers of years.
   [/\b(?:in|during)\s+the\s+((?:1[89]|20)\d)0s\b/gi, (_, decade) => `between ${decade}0 and ${decade}9`],
+  // "Which has the substring 'East'".
+  [
+    /\b(?:(?:that|which)\s+)?(?:has|have|having|with)\s+(?:the\s+|a\s+)?(?:substring|word|letters?|phrase)\s+(?=['"‘“])/gi,
+    "contains ",
+  ],
   // "Among the pets with chips, how many are dogs".
   [
     /^(?:among|of|out\s+of)\s+(?:all\s+)?(?:of\s+)?the\s+(.+?),\s*how\s+many\s+(?:of\s+them\s+)?(are|were|is|have|has|had|do|did|can)\s+/i,
@@ -81,7 +86,7 @@ export function plainerWords(text: string): string {
 }
 
 const REPEAT = /^(.+?)[.?!]\s+(?:please\s+)?(?:show|list|give|return|report)\s+(?:me\s+)?([\w\s,]+?)[.?!\s]*$/is;
-const LITTLE = new Set("the and a an of its their each count number".split(" "));
+const LITTLE = new Set("the and a an of its their each count number name".split(" "));
 
 /** "Find the maximum weight for each type of pet. List the maximum weight and the type": the second says no more. */
 function withoutRepeat(text: string): string {

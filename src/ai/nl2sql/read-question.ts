@@ -429,7 +429,10 @@ export class QuestionReader {
     const isOrderShown = this.order?.ref == null || columns.some(({ column }) => column === this.order!.ref!.column);
     if (!isOrderShown && columns.some(({ table }) => !this.columns.isOneOf(table))) this.unuseColumn(columns[0]!);
     const [only] = columns;
-    const many = only !== undefined && columns.some(({ table }) => table !== this.columns.base);
+    // Students with their cities are as many as there are students.
+    const isOfRows = ({ table }: ColumnRef) => table === this.columns.base || this.columns.isOneOf(table);
+    const isOwn = columns.some(({ table }) => table === this.columns.base) && columns.every(isOfRows);
+    const many = only !== undefined && !isOwn && columns.some(({ table }) => table !== this.columns.base);
     return {
       base: this.columns.base!,
       columns,

@@ -7,6 +7,7 @@ import { saysRole } from "./link-roles.js";
 import { isCalled, type NameMentions, wordScore } from "./name-mentions.js";
 import { isVerb, type Question, type Token } from "./question.js";
 import type { ColumnRef, SchemaFacts, TableFacts } from "./schema-facts.js";
+import { identifier } from "./sql-names.js";
 import type { ValueMention } from "./value-mentions.js";
 import { isOfKeyedValue, isOpenNow } from "./values-of-roles.js";
 import { UNIT_NAMES, UNITS } from "./vocabulary.js";
@@ -85,10 +86,14 @@ export function droppedNames(
 ): string[] {
   const isRead = ({ from, to }: { from: number; to: number }) =>
     question.isUsed(from) && !values.some((value) => from < value.to && value.from < to);
+  const list = sql.slice(0, sql.indexOf(" FROM "));
   const lost = columns.filter((mention) => {
     if (!isRead(mention) || mention.candidates[0]!.score < SURE || question.at(mention.from)!.isStop) return false;
     // The ids of rows are their key, whatever it is called.
-    if (question.says(mention.from, "id|ids") && mention.to === mention.from + 1) return false;
+    const isKeyShown = tables.some(({ table }) =>
+      [...table.primaryKey.map(identifier), "*"].some((key) => list.includes(`${table.sqlName}.${key}`)),
+    );
+    if (question.says(mention.from, "id|ids") && mention.to === mention.from + 1) return !isKeyShown;
     const tablesHere = tables.filter(({ from, to }) => from < mention.to && mention.from < to);
     const named = [
       ...mention.candidates.map(({ ref }) => ref.column.sql ?? ref.column.name),

@@ -5,8 +5,9 @@
  */
 import { wordsOfName } from "./bare-names.js";
 import { KEY_ENDING, wordScore } from "./name-mentions.js";
-import { type Question, stemOf } from "./question.js";
+import { isVerb, type Question, stemOf } from "./question.js";
 import type { LinkFacts, SchemaFacts, TableFacts } from "./schema-facts.js";
+import { identifier } from "./sql-names.js";
 import { linkCondition } from "./write-query.js";
 
 /** The word itself, or its plural. */
@@ -21,15 +22,30 @@ export function isOfKeyedValue(question: Question, at: number, { links }: Schema
   if (token.isStop || token.isQuoted || token.number !== null) return false;
   const values = [...sql.matchAll(/'((?:[^']|'')*)'/g)].map(([, text]) => text!.toLowerCase().split(/\s+/));
   const after = question.says(at + 1, "is|are|was|were") ? at + 2 : -1;
-  const isBeside = values.some(
-    (words) => words.at(-1) === question.lower(at - 1) || words[0] === question.lower(after),
+  const isBeside =
+    // "Permanently live in Norway".
+    token.lower.endsWith("ly") ||
+    // "Which battle lost the most ships", of `lost_in_battle`.
+    isVerb(token.lower) ||
+    values.some((words) => words.at(-1) === question.lower(at - 1) || words[0] === question.lower(after));
+  return links.some(
+    (link) => sql.includes(linkCondition(link)) && isRoleOf(link) && (isBeside || isBeforeColumn(link.to)),
   );
-  return isBeside && links.some((link) => sql.includes(linkCondition(link)) && isRoleOf(link));
+
+  /** "Their current city". */
+  function isBeforeColumn({ sqlName, columns }: TableFacts): boolean {
+    const next = question.at(at + 1);
+    const isIt = (name: string) =>
+      sql.includes(`${sqlName}.${identifier(name)}`) &&
+      wordsOfName(name).some((word) => wordScore(next!, word) >= NAMED);
+    return next !== null && columns.some(({ name }) => isIt(name));
+  }
 
   function isRoleOf({ columns, to }: LinkFacts): boolean {
     const own = wordsOfName(to.name).map(stemOf);
     const roles = columns.flatMap(wordsOfName).filter((word) => !KEY_ENDING.test(word) && !own.includes(stemOf(word)));
-    return roles.some((role) => wordScore(token, role) >= NAMED);
+    const isIt = (role: string) => wordScore(token, role) >= NAMED || token.lower === `${role}ly`;
+    return roles.some(isIt);
   }
 }
 
