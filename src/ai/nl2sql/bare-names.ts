@@ -45,8 +45,17 @@ export function nameWords(schema: SchemaFacts, named: TableFacts | ColumnFacts):
   return words.get(named)!;
 }
 
+/** Names that are short for two words. */
+const SHORT_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
+  ["fname", ["first", "name"]],
+  ["lname", ["last", "name"]],
+  ["bdate", ["birth", "date"]],
+]);
+
 /** `orderItems`, `order_items` and `orderitems`: order, items. */
 export function wordsOfName(name: string): string[] {
+  const short = SHORT_NAMES.get(name.toLowerCase().replace(/^([flb])_/, "$1"));
+  if (short !== undefined) return [...short];
   const words = name
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1_$2")
     .toLowerCase()

@@ -131,7 +131,11 @@ export function nameMentions(question: Question, schema: SchemaFacts): NameMenti
     !isVerb(question.lower(from)) &&
     columns.some((each) => each.from <= from && to <= each.to && each.candidates[0]!.score >= PLURAL_SCORE);
   const tables = tableMentions(question, schema).filter((mention) => !isColumn(mention));
-  return { tables, columns };
+  // "TV channels" are rows, whatever flag has "tv" in its name.
+  const isInRows = ({ from, to, candidates }: ColumnMention) =>
+    candidates[0]!.ref.column.kind === "boolean" &&
+    tables.some((each) => each.from <= from && to <= each.to && to - from < each.to - each.from);
+  return { tables, columns: columns.filter((mention) => !isInRows(mention)) };
 }
 
 /** At most one per place: the best, the longest. */
@@ -249,6 +253,10 @@ function columnMentions(question: Question, schema: SchemaFacts): ColumnMention[
 }
 
 function columnsAt(question: Question, from: number, schema: SchemaFacts): ColumnMention | null {
+  // "Average and maximum age", beside a column `average`.
+  const next = question.says(from + 1, "and|or") ? from + 2 : from + 1;
+  const isFunction = (at: number) => AGGREGATES[question.lower(at)] !== undefined;
+  if (isFunction(from) && isFunction(next)) return null;
   const all: { ref: ColumnRef; score: number; length: number }[] = [];
   const things = new Set(schema.tables.map((table) => stemOf(nameWords(schema, table).bare.at(-1)!)));
   for (const table of schema.tables) {

@@ -213,7 +213,7 @@ export class QuestionReader {
   private groupKeys(groups: readonly GroupPhrase[]): GroupKey[] {
     const keys: GroupKey[] = [];
     for (const group of groups) {
-      if (group.kind === "table") keys.push({ kind: "table", table: group.mention.table });
+      if (group.kind === "table") keys.push(this.columns.keyOf(group.mention));
       else if (group.kind === "column") {
         const ref = this.columns.resolve(group.mention, anyKind);
         if (ref !== null) keys.push({ kind: "column", ref });
@@ -358,6 +358,8 @@ export class QuestionReader {
     } else if (this.conditions.isGrouped && words.length === 0 && time === undefined)
       this.order = { ref: null, descending };
     else if (own?.table === this.columns.base && time === undefined) this.order = { ref: own, descending };
+    else if (words.length === 0 && time === undefined && this.columns.onlyNumber() !== null)
+      this.order = { ref: this.columns.onlyNumber(), descending };
     else {
       const age = time === undefined ? null : this.columns.ownAge(time);
       if (age === null) this.columns.unuse(at);
@@ -427,7 +429,10 @@ export class QuestionReader {
     const isOrderShown = this.order?.ref == null || columns.some(({ column }) => column === this.order!.ref!.column);
     if (!isOrderShown && columns.some(({ table }) => !this.columns.isOneOf(table))) this.unuseColumn(columns[0]!);
     const [only] = columns;
-    const many = only !== undefined && columns.some(({ table }) => table !== this.columns.base);
+    // Students with their cities are as many as there are students.
+    const isOfRows = ({ table }: ColumnRef) => table === this.columns.base || this.columns.isOneOf(table);
+    const isOwn = columns.some(({ table }) => table === this.columns.base) && columns.every(isOfRows);
+    const many = only !== undefined && !isOwn && columns.some(({ table }) => table !== this.columns.base);
     return {
       base: this.columns.base!,
       columns,
