@@ -111,6 +111,16 @@ const ANSWERS: readonly (readonly [schema: typeof BANK, question: string, sql: R
     /^SELECT car_specs\.\* .*ORDER BY car_specs\.weight$/,
   ],
   [CARS, "makers founded in the 19th century", /maker\.founded BETWEEN 1801 AND 1900$/],
+  [
+    FLIGHTS,
+    "surname of drivers with more than 3 races",
+    /^SELECT driver\.driver_id, .*count\(DISTINCT race\.race_id\) > 3/,
+  ],
+  [
+    CARS,
+    "name and staff number of makers with more than 3 cars",
+    /GROUP BY maker\.maker_id, .*maker\.num_of_staff HAVING/,
+  ],
   [CARS, "staff number of Volvo", /^SELECT maker\.num_of_staff FROM maker/],
   [CARS, "top 3 most built cars", /^The question cannot/],
   // They took part.
