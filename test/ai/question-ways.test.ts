@@ -12,6 +12,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   label: ["Ashley", "Tarn"],
   tongue: ["Dutch"],
   dog_name: ["Rex"],
+  maker_name: ["Volvo"],
 };
 const lookUp = async (sql: string, [runs]: readonly unknown[]) => {
   if (runs === undefined || !sql.includes("DISTINCT")) return [];
@@ -57,6 +58,11 @@ const PUPILS = schemaOf({
   death: "death_id, vessel_id>vessel, injured number",
 });
 
+const CARS = schemaOf({
+  maker: "maker_id, maker_name text, num_of_staff number, founded number",
+  car_specs: "car_id, maker_id>maker, cyl number, weight number",
+});
+
 const ANSWERS: readonly (readonly [schema: typeof BANK, question: string, sql: RegExp])[] = [
   // Clients and accounts share a district; a client's accounts are those that it holds.
   [BANK, "average loan amount of female clients", /JOIN holding ON holding\.client_id .*JOIN account ON holding/],
@@ -97,6 +103,26 @@ const ANSWERS: readonly (readonly [schema: typeof BANK, question: string, sql: R
     /^(?:The question cannot|SELECT (?:vessel|death)\.vessel_id)/,
   ],
   [PUPILS, "tag of the address whose city has the substring 'en'", /address\.city ILIKE '%en%'$/],
+  [CARS, "average weight of cars with 4 cylinders", /WHERE car_specs\.cyl = 4$/],
+  [CARS, "how many car makers are there", /^SELECT count\(\*\) AS count FROM maker$/],
+  [
+    CARS,
+    "cars heavier than 1900, and order the results by weight",
+    /^SELECT car_specs\.\* .*ORDER BY car_specs\.weight$/,
+  ],
+  [CARS, "makers founded in the 19th century", /maker\.founded BETWEEN 1801 AND 1900$/],
+  [
+    FLIGHTS,
+    "surname of drivers with more than 3 races",
+    /^SELECT driver\.driver_id, .*count\(DISTINCT race\.race_id\) > 3/,
+  ],
+  [
+    CARS,
+    "name and staff number of makers with more than 3 cars",
+    /GROUP BY maker\.maker_id, .*maker\.num_of_staff HAVING/,
+  ],
+  [CARS, "staff number of Volvo", /^SELECT maker\.num_of_staff FROM maker/],
+  [CARS, "top 3 most built cars", /^The question cannot/],
   // They took part.
   [FLIGHTS, "drivers who did not finish a race", /^The question cannot/],
   [FLIGHTS, "drivers without races", /NOT EXISTS .*race/],

@@ -29,7 +29,7 @@ export const TECHNICAL: ReadonlySet<string> = new Set([
 /** Usual endings of such names. */
 const TECHNICAL_ENDINGS: ReadonlySet<string> = new Set(["lk", "lkp", "lookup", "lu", "mst", "ref", "tbl"]);
 /** What ends the names of tables and says little: rows of `alarm_event` are alarms, where nothing else is called so. */
-const GENERAL_ENDINGS = /^(?:event|record|entry|entrie|log|list|data|info|detail|history|hist|master)s?$/;
+const GENERAL_ENDINGS = /^(?:event|record|entry|entrie|log|list|data|info|detail|history|hist|master|spec)s?$/;
 /** The share of names that must have a prefix; a prefix of fewer names is part of their meaning. */
 const SHARE_MIN = 0.6;
 const COUNT_MIN = 3;

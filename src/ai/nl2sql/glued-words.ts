@@ -26,10 +26,10 @@ const WORDS =
   "stop store street student subject supplier surname system table target task tax team tenant term test text ticket time tip " +
   "title total track trade train training transaction transfer trip type unit update updated user valid value vehicle vendor " +
   "version visit volume wage waiter ward warehouse week weekly weight width winner work worker year yearly zip zone " +
-  "airline airport arena army author battle bed bonus capital captain championship chief coach code conductor continent " +
+  "airline airport arena army author battle bed bonus capital car captain championship chief coach code conductor continent " +
   "dest destination director dorm education engine expectancy experience form government hair head horse leader life lyrics " +
   "major mayor medal member museum nationality official ownership population power prize publisher race rank rating " +
-  "religion series severity singer song source speed stadium surface title tonnage treatment tribe vote voter";
+  "religion series severity singer song source spec specs speed stadium surface title tonnage treatment tribe vote voter";
 /** They end a name: `openedat`, `tableno`. */
 const ENDINGS = ["id", "no", "nr", "at", "on", "by"];
 /** Words that are one though they could be two. */

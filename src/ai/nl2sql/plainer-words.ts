@@ -52,6 +52,20 @@ const PLAINER: readonly (readonly [said: RegExp, plain: Plain])[] = [
   [/\s+(?:yet|so\s+far)(?=[\s?.!]*$)/i, ""],
   [/\bsquare\s+(?:metres?|meters?)\b/gi, "sqm"],
   [/\bsquare\s+(?:kilometres?|kilometers?|km)\b/gi, "km2"],
+  // "And order the results by age".
+  [/,?\s+and\s+(?:order|sort|list|rank)\s+(?:the\s+results?|the\s+list|them|these)\s+by\s+/i, " ordered by "],
+  // "The museum visited most often".
+  [/\bthe\s+(\w+)\s+(\w+ed)\s+(?:the\s+)?most\s+(?:often|frequently)\b/i, "the most often $2 $1"],
+  [/\b(maximum|minimum|average|total)\s+and\s+the\s+(?=(?:maximum|minimum|average|total)\b)/gi, "$1 and "],
+  // "In the 17th century".
+  [
+    /\b(?:in|during)\s+the\s+(1[5-9]|2[01])(?:st|th)\s+century\b/gi,
+    (_, century) => `between ${Number(century) - 1}01 and ${century}00`,
+  ],
+  [/\bwent\s+to\b/gi, "visited"],
+  [/\bper\s+number\s+of\s+/gi, "per "],
+  // "In 1974, how many cars were made".
+  [/^in\s+(\d{4}),\s+(.+?)[\s?.!]*$/i, "$2 in $1"],
   // "Spoken in the largest number of countries".
   [/\bthe\s+(?:largest|highest|greatest|biggest)\s+number\s+of\b/gi, "the most"],
   [/\bthe\s+(?:smallest|lowest|least)\s+number\s+of\b/gi, "the fewest"],

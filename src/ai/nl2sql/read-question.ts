@@ -486,11 +486,12 @@ export class QuestionReader {
     const own = mention === undefined ? null : this.columns.resolve(mention, (each) => each.table === counted);
     const ref = own ?? (mention === undefined ? null : this.groupOfUnnamed(mention));
     if (ref === null || (this.columns.base !== counted && mention!.candidates[0]!.score < 0.9)) return [];
-    // "The name of the farm with the most workers" is that of the farm.
-    const { to } = mention!;
-    const owner = this.names.tables.find(({ from }) => from > to && from <= to + 2);
+    // "The name of the farm with the most workers", "the name and age of visitors with more than 3 museums".
+    const { from, to } = mention!;
+    if (this.columns.base !== counted && to === from + 1 && this.question.says(from, "name|names")) return [];
+    const owner = this.names.tables.find((each) => each.from > to && each.from <= to + 2);
     if (owner?.table === this.columns.base && this.question.says(to, "of")) return [];
-    this.question.use(mention!.from, mention!.to);
+    this.question.use(from, to);
     // Rows that have none are of none.
     if (this.ranking !== null && ref.column.nullable)
       this.conditions.filters.push({ ref, sql: (column) => `${column} IS NOT NULL` });
