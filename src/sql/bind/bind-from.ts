@@ -127,7 +127,7 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
     (isOfCursor && (table.primaryKey === null || isInherited(table, name)));
   const rowKey = clause !== null || samplesByKey(sample) || isAsked;
   const rows = readableRows(table, { ...node, rowKey, ...(clause === null && { locks: false as const }) }, binding);
-  if (clause !== null) scope.locks!.add(clause, rows.rowKey!);
+  if (clause !== null) scope.locks!.add(clause, rows.rowKey!, table.name);
   if (isOfCursor && sample === null) noteCursorTable(table, rows, binding);
   return sample === null ? rows : sampleOf(rows, sample, scope, binding);
 }
