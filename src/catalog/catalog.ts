@@ -41,6 +41,7 @@ import {
   decodeTypes,
   decodeView,
 } from "./definition-codec.js";
+import { DefinitionsGuard } from "./definitions-guard.js";
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
 import { keptTables } from "./kept-tables.js";
@@ -113,6 +114,7 @@ export class Catalog {
   hidesMemories = false;
   /** Transactions whose owners see to it themselves that the definitions they use still hold. */
   private readonly unguarded = new WeakSet<Transaction>();
+  private lastGuard: DefinitionsGuard | null = null;
 
   constructor(readonly tenantNumber: number) {
     this.versionKey = catalogKey(tenantNumber, VERSION_RECORD);
@@ -124,9 +126,9 @@ export class Catalog {
   }
 
   /**
-   * From now on a change of definitions is not a conflict for the transaction. The code that commits it checks before,
-   * in the same turn, whether the definitions that it uses are unchanged (TableUse). Call it before the transaction's
-   * first view.
+   * From now on no change of definitions is a conflict for the transaction (definitions-guard.ts). The code that
+   * commits it checks before, in the same turn, whether the definitions that it uses are unchanged (TableUse). Call it
+   * before the transaction's first view.
    */
   leaveUnguarded(tx: Transaction): void {
     this.unguarded.add(tx);
@@ -225,11 +227,22 @@ export class Catalog {
   }
 
   private snapshotOf(tx: Transaction): CatalogSnapshot {
+    const snapshot = this.seenBy(tx);
+    // Definitions that it changes itself are guarded as what it writes.
+    if (!tx.readOnly && !this.unguarded.has(tx) && !this.uncommitted.has(tx)) tx.guardBy(this.guardOf(snapshot));
+    return snapshot;
+  }
+
+  private guardOf(snapshot: CatalogSnapshot): DefinitionsGuard {
+    if (this.lastGuard?.base !== snapshot) this.lastGuard = new DefinitionsGuard(this, snapshot);
+    return this.lastGuard;
+  }
+
+  private seenBy(tx: Transaction): CatalogSnapshot {
     if (this.uncommitted.size > 0) {
       const own = this.uncommitted.get(tx);
       return own === undefined ? this.committed(tx, this.versionOf(tx)) : this.ownSnapshot(tx, own);
     }
-    if (!tx.readOnly) return this.committed(tx, this.versionOf(tx));
     if (this.newest !== null && tx.snapshot >= this.lastChange) return this.newest;
     return this.committed(tx, this.versionOf(tx));
   }
@@ -261,16 +274,8 @@ export class Catalog {
   }
 
   private versionOf(tx: Transaction): number {
-    const record = this.unguarded.has(tx) ? tx.unread(() => tx.get(this.versionKey)) : this.guardedVersion(tx);
+    const record = tx.unread(() => tx.get(this.versionKey));
     return record === undefined ? 0 : Buffer.from(record).readUIntBE(0, VERSION_BYTES);
-  }
-
-  /** What the transaction writes is laid out by these definitions, so they must still hold when it commits. */
-  private guardedVersion(tx: Transaction): Uint8Array | undefined {
-    tx.guardReads(true);
-    const record = tx.get(this.versionKey);
-    tx.guardReads(false);
-    return record;
   }
 
   private load(tx: Transaction, version: number | string): CatalogSnapshot {

@@ -11,6 +11,7 @@ import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 import { applyTypeCommand } from "./ddl-types.js";
 import { dropDependents, dropFunctions, dropOperator } from "./drop-dependents.js";
 import { dropTables } from "./drop-tables.js";
+import type { FunctionDef } from "./function.js";
 import { outlivesSchema } from "./kept-tables.js";
 import type {
   AlterSequenceCommand,
@@ -24,6 +25,7 @@ import type {
   RenameSchemaCommand,
   SequenceOwner,
 } from "./namespace-command.js";
+import type { OperatorDef } from "./operator.js";
 import { applyOperatorCommand } from "./operator-ddl.js";
 import { quotedIdentifier } from "./relation-names.js";
 import type { SchemaDef } from "./schema.js";
@@ -31,7 +33,7 @@ import { restartOf, type SequenceDef, type SequencePosition, sequenceShape } fro
 import { dependentsOf, replaceSequenceName, withoutDefaults } from "./sequence-dependents.js";
 import type { ColumnDef, TableDef } from "./table.js";
 import { isRowType, type TypeDef } from "./type.js";
-import type { ViewDef } from "./view.js";
+import type { PropertyGraphDef, ViewDef } from "./view.js";
 
 /** Where a sequence stands, as its allocator knows. */
 export type PositionOf = (sequence: SequenceDef) => SequencePosition;
@@ -124,64 +126,89 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
     }
     const { view } = editor;
     const schema = isBuiltInPublic(editor, name) ? null : existingSchema(editor, name);
-    const isInside = (each: { readonly schema: string; readonly name: string }) =>
-      each.schema === name && !outlivesSchema(each);
-    const tables = view.tables().filter(isInside);
-    const sequences = view.sequences().filter(isInside);
-    const types = typesToDrop(view, name);
-    const functions = view.functions().filter((fn) => fn.schema === name);
-    const operators = view.operators().filter((operator) => operator.schema === name);
-    const graphs = view.propertyGraphs().filter((graph) => graph.schema === name);
-    const views = view.views().filter(isInside);
     // Extensions are made in `public`, whatever the search path says.
     const extensions = name === DEFAULT_SCHEMA ? view.extensions() : [];
-    const inside = [
-      ...extensions.map((extension) => `extension ${extension.name}`),
-      ...tables.map((table) => `${tableKind(table)} ${quotedIdentifier(name)}.${quotedIdentifier(table.name)}`),
-      ...views.map((each) => `view ${quotedIdentifier(name)}.${quotedIdentifier(each.name)}`),
-      ...sequences
-        .filter((sequence) => sequence.ownedBy === null)
-        .map((sequence) => `sequence ${quotedIdentifier(name)}.${quotedIdentifier(sequence.name)}`),
-      ...types.map((type) => `type ${quotedIdentifier(type.schema)}.${quotedIdentifier(type.name)}`),
-      ...graphs.map((graph) => `property graph ${quotedIdentifier(name)}.${quotedIdentifier(graph.name)}`),
-      ...functions.map((fn) => `${fn.kind} ${quotedIdentifier(name)}.${quotedIdentifier(fn.name)}`),
-      ...operators.map((operator) => `operator ${quotedIdentifier(name)}.${operator.name}`),
-    ];
+    const contents = contentsOf(view, name);
+    const inside = [...extensions.map((extension) => `extension ${extension.name}`), ...namesOf(contents)];
     if (inside.length > 0 && !command.cascade) {
       throw sqlError("2BP01", `cannot drop schema ${name} because other objects depend on it`, {
         detail: inside.map((object) => `${object} depends on schema ${name}`).join("\n"),
         hint: "Use DROP ... CASCADE to drop the dependent objects too.",
       });
     }
-    for (const graph of graphs) editor.dropView(graph);
-    const elsewhere = dropRelations(editor, tables, views);
-    cleared.push(...elsewhere.cleared);
-    clearedIndexes.push(...elsewhere.clearedIndexes);
-    notices.push(...elsewhere.notices);
-    const names = types.map((type) => ({ schema: type.schema, name: type.name, position: 0 }));
-    const dropped = applyTypeCommand(editor, { kind: "drop type", names, ...DROP_TYPE }, 0);
+    const dropped = dropContents(editor, contents);
     cleared.push(...dropped.cleared);
     clearedIndexes.push(...dropped.clearedIndexes);
-    for (const sequence of editor.view.sequences()) {
-      if (isInside(sequence)) dropSequence(editor, sequence, true);
-    }
-    for (const operator of operators) {
-      const used = dropOperator(editor, operator, true);
-      cleared.push(...used.cleared);
-      clearedIndexes.push(...used.clearedIndexes);
-      notices.push(...used.notices);
-    }
-    const signatures = functions.map((fn) => fn.name);
-    const called = dropFunctions(editor, { ...DROP_FUNCTIONS, functions, signatures });
-    cleared.push(...called.cleared);
-    clearedIndexes.push(...called.clearedIndexes);
-    notices.push(...called.notices);
+    notices.push(...dropped.notices);
     for (const extension of extensions) editor.forget("extension", extension);
     if (schema === null) editor.dropPublicSchema();
     else editor.dropSchema(schema);
     notices.push(...inside.map((object) => `drop cascades to ${object}`));
   }
   return { ...NOTHING, tag: "DROP SCHEMA", notices, cleared, clearedIndexes };
+}
+
+export interface SchemaContents {
+  readonly tables: readonly TableDef[];
+  readonly views: readonly ViewDef[];
+  readonly sequences: readonly SequenceDef[];
+  readonly types: readonly TypeDef[];
+  readonly graphs: readonly PropertyGraphDef[];
+  readonly functions: readonly FunctionDef[];
+  readonly operators: readonly OperatorDef[];
+}
+
+/** What goes with the schema. */
+export function contentsOf(view: CatalogEditor["view"], name: string): SchemaContents {
+  const isInside = ({ schema }: { readonly schema: string }) => schema === name;
+  const goesWith = (each: { readonly schema: string; readonly name: string }) =>
+    isInside(each) && !outlivesSchema(each);
+  return {
+    tables: view.tables().filter(goesWith),
+    views: view.views().filter(goesWith),
+    sequences: view.sequences().filter(goesWith),
+    types: typesToDrop(view, name),
+    graphs: view.propertyGraphs().filter(isInside),
+    functions: view.functions().filter(isInside),
+    operators: view.operators().filter(isInside),
+  };
+}
+
+function namesOf({ tables, views, sequences, types, graphs, functions, operators }: SchemaContents): string[] {
+  const full = ({ schema, name }: { readonly schema: string; readonly name: string }) =>
+    `${quotedIdentifier(schema)}.${quotedIdentifier(name)}`;
+  return [
+    ...tables.map((table) => `${tableKind(table)} ${full(table)}`),
+    ...views.map((view) => `view ${full(view)}`),
+    ...sequences.filter(({ ownedBy }) => ownedBy === null).map((sequence) => `sequence ${full(sequence)}`),
+    ...types.map((type) => `type ${full(type)}`),
+    ...graphs.map((graph) => `property graph ${full(graph)}`),
+    ...functions.map((fn) => `${fn.kind} ${full(fn)}`),
+    ...operators.map(({ schema, name }) => `operator ${quotedIdentifier(schema)}.${name}`),
+  ];
+}
+
+/** Drops them with what other schemas have that needs them; the notices are about the latter. */
+export function dropContents(editor: CatalogEditor, contents: SchemaContents): DdlOutcome {
+  const { tables, views, sequences, types, graphs, functions, operators } = contents;
+  for (const graph of graphs) editor.dropView(graph);
+  const relations = dropRelations(editor, tables, views);
+  const names = types.map((type) => ({ schema: type.schema, name: type.name, position: 0 }));
+  const ofTypes = applyTypeCommand(editor, { kind: "drop type", names, ...DROP_TYPE }, 0);
+  const ids = new Set(sequences.map(({ id }) => id));
+  for (const sequence of editor.view.sequences()) if (ids.has(sequence.id)) dropSequence(editor, sequence, true);
+  const used = operators.map((operator) => dropOperator(editor, operator, true));
+  const signatures = functions.map((fn) => fn.name);
+  const called = dropFunctions(editor, { ...DROP_FUNCTIONS, functions, signatures });
+  const dropped = [relations, ofTypes, ...used, called];
+  return {
+    ...NOTHING,
+    tag: "DROP SCHEMA",
+    // Those of types repeat what the schema has.
+    notices: dropped.flatMap((each) => (each === ofTypes ? [] : each.notices)),
+    cleared: dropped.flatMap((each) => each.cleared),
+    clearedIndexes: dropped.flatMap((each) => each.clearedIndexes),
+  };
 }
 
 /** Types that go with a schema by a DROP of their own. A multirange takes its range, wherever that is. */

@@ -7,7 +7,7 @@
 import type { CatalogView } from "./catalog-view.js";
 import { encodeSequence, encodeTable, encodeType } from "./definition-codec.js";
 import type { TableDef } from "./table.js";
-import { usesType } from "./type.js";
+import { type TypeDef, usesType } from "./type.js";
 
 /** Names that are written in expressions as they are. */
 const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/;
@@ -40,7 +40,7 @@ export class TableUse {
 }
 
 /** The table and all that are joined with it, directly or through others; null when one of them is not there. */
-function tablesOf(tableId: number, view: CatalogView): readonly TableDef[] | null {
+export function tablesOf(tableId: number, view: CatalogView): readonly TableDef[] | null {
   const found = new Map<number, TableDef>();
   const waiting = [tableId];
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
@@ -55,14 +55,17 @@ function tablesOf(tableId: number, view: CatalogView): readonly TableDef[] | nul
   return [...found.values()];
 }
 
+/** Of the tables' columns. */
+export function typesOfColumns(tables: readonly TableDef[], view: CatalogView): readonly TypeDef[] {
+  const isUsed = ({ id }: TypeDef) => tables.some(({ columns }) => columns.some((column) => usesType(column.type, id)));
+  return view.types().filter(isUsed);
+}
+
 function recordsOf(tables: readonly TableDef[], view: CatalogView): ReadonlyMap<string, string> {
   const records = new Map<string, string>();
   const add = (key: string, record: Uint8Array) => records.set(key, Buffer.from(record).toString("latin1"));
   for (const table of tables) add(`table ${table.id}`, encodeTable(table));
-  for (const type of view.types()) {
-    const isUsed = tables.some(({ columns }) => columns.some((column) => usesType(column.type, type.id)));
-    if (isUsed) add(`type ${type.id}`, encodeType(type));
-  }
+  for (const type of typesOfColumns(tables, view)) add(`type ${type.id}`, encodeType(type));
   const ids = new Set(tables.map(({ id }) => id));
   const inTables = new Map(records);
   for (const sequence of view.sequences()) {

@@ -320,7 +320,8 @@ function findDirectly(
   key.references.forEach((id, i) => {
     row[id] = values[i]!;
   });
-  return new TableWriter(parent, context).has(found.index, row);
+  // What else the row holds may change: only that it is there counts.
+  return context.tx.expectFound(() => new TableWriter(parent, context).has(found.index, row));
 }
 
 const typeOf = (table: TableDef, id: number) => table.columns.find((other) => other.id === id)!.type;

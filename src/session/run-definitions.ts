@@ -21,7 +21,7 @@ import type { SessionNames } from "./session-names.js";
 import { type Outcome, textOutcome } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { StatementRun } from "./statement-run.js";
-import { isTemporary, openTemporaries } from "./temporary-relations.js";
+import { isInTemporary, isTemporary, openTemporaries } from "./temporary-relations.js";
 import { UnseenRows } from "./unseen-rows.js";
 
 interface Definitions extends Pick<BoundDdlSteps, "steps" | "notices"> {
@@ -56,8 +56,8 @@ export async function runDefinitions(
     if (bound === null) continue;
     const context = scope.contextFor(tx, run.request, []);
     if (block.isOpen) block.constraints?.refusePending(bound.command, catalog.view(tx));
-    if (isTemporary(bound.command)) await openTemporaries(names, tx, run.request);
-    else names.rights(catalog.view(tx)).requireDefining();
+    if (isInTemporary(bound.command)) await openTemporaries(names, tx, run.request);
+    if (!isTemporary(bound.command)) names.rights(catalog.view(tx)).requireDefining();
     if (bound.command.kind === "access") await requireTrained(bound.command.models ?? [], context);
     const query = bound.stored ?? bound.rows;
     await checkCalls(query ? callsToCheck(query) : calls, bound.parameters ?? [], context);

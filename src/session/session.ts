@@ -4,7 +4,7 @@
  * transaction or uses the client's (transaction-block.ts); statement-runner.ts runs it; the caller commits.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
-import { DbError, sqlError } from "../protocol/errors.js";
+import { DbError } from "../protocol/errors.js";
 import { type Notice, warning } from "../protocol/notice.js";
 import { Overrun } from "../protocol/stretch.js";
 import type { ExecContext } from "../query/exec/context.js";
@@ -198,7 +198,9 @@ export class Session {
 
   /** Of work in the open transaction that is no statement: an import. */
   contextFor(client: Client): ExecContext {
-    return this.runner.scope.contextFor(this.block.forStatement(), client, []);
+    const tx = this.block.forStatement();
+    this.block.modes.query();
+    return this.runner.scope.contextFor(tx, client, []);
   }
 
   /** Of such work: what it wrote is checked as that of a statement. */
@@ -324,9 +326,6 @@ export class Session {
           return done;
         });
         const committed = prepared.then((done) => {
-          if (tx.dirty && catalog.changedSince(tx.snapshot)) {
-            throw sqlError("40001", "could not serialize access: definitions were changed meanwhile");
-          }
           applyOnCommit(this.names, tx);
           commit(tx, done);
           this.tenant.transactions.committed++;

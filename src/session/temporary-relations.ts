@@ -1,24 +1,38 @@
 /**
- * Temporary relations are ordinary ones in a schema of the session's own. They are dropped when the session ends (a
- * request, a batch, an interactive transaction), or with a transaction if they were made ON COMMIT DROP. Leftovers of
- * a crash are dropped when the tenant next makes one. Called by the session; SessionNames knows its schema.
+ * Temporary relations are ordinary ones in a schema of the session's own, which may hold types, functions and operators
+ * as well. They are dropped when the session ends (a request, a batch, an interactive transaction), or with a
+ * transaction if they were made ON COMMIT DROP. Leftovers of a crash are dropped when the tenant next makes one. Called
+ * by the session; SessionNames knows its schema.
  */
 
 import type { CatalogEditor } from "../catalog/catalog-editor.js";
 import type { DdlCommand } from "../catalog/ddl-command.js";
+import { contentsOf, dropContents, type SchemaContents } from "../catalog/ddl-namespace.js";
+import { combined } from "../catalog/ddl-outcome.js";
+import { dropCondemned } from "../catalog/drop-condemned.js";
 import { droppedWith } from "../catalog/inheritance.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { TableDef } from "../catalog/table.js";
+import { type TypeDef, usesType } from "../catalog/type.js";
 import { sqlError } from "../protocol/errors.js";
 import type { CheckedTurns } from "../protocol/turns.js";
-import { dropTableData, retireTableData } from "../query/exec/table-data.js";
+import { dropTableData, retireIndexData, retireTableData } from "../query/exec/table-data.js";
+import { columnsReadBy } from "../sql/bind/stored-expression.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { SessionNames } from "./session-names.js";
 import type { Tenant } from "./tenant.js";
+import { nowMicros } from "./transaction-block.js";
 
-/** Whether the command makes or changes something in a schema of temporary relations. */
+/** Whether the command makes or changes a relation or type in a schema of temporary relations. */
 export function isTemporary(command: DdlCommand): boolean {
   return "schema" in command && isTemporarySchema(command.schema);
+}
+
+/** Whether the command leaves something in such a schema; that of a function is no matter of relations' rights. */
+export function isInTemporary(command: DdlCommand): boolean {
+  if (command.kind === "create function") return isTemporarySchema(command.function.schema);
+  if (command.kind === "create operator") return isTemporarySchema(command.operator.schema);
+  return isTemporary(command);
 }
 
 /** Something is about to be made in the session's own schema. */
@@ -74,19 +88,25 @@ async function dropSchemas(
   tx: ShardTransaction,
   { checkpoint, shouldYield, yieldTurn }: CheckedTurns,
 ): Promise<void> {
-  const catalog = tenant.catalog.view(tx);
-  const tables = catalog.tables().filter((table) => isGone(table.schema));
-  const others = [...catalog.sequences(), ...catalog.views()];
-  if (tables.length === 0 && !others.some((other) => isGone(other.schema))) return;
-  tenant.catalog.change(tx, (editor) => dropAll(editor, tables, isGone));
+  const view = tenant.catalog.view(tx);
+  const all = [view.tables(), view.sequences(), view.views(), view.types(), view.functions(), view.operators()];
+  const schemas = new Set(all.flatMap((kind) => kind.map(({ schema }) => schema)).filter(isGone));
+  if (schemas.size === 0) return;
+  const { cleared = [], clearedIndexes = [] } = tenant.catalog.change(tx, (editor) => {
+    const dropped = [...schemas].map((schema) => dropContents(editor, ownContents(editor.view, schema)));
+    return combined([...dropped, dropCondemned(editor, columnsReadBy, nowMicros())]);
+  });
   const work = { tx, tenantNumber: tenant.number, checkpoint, shouldYield, yieldTurn };
-  for (const table of tables) await retireTableData(work, table);
+  for (const table of cleared) await retireTableData(work, table);
+  for (const { table, index } of clearedIndexes) await retireIndexData(work, table, index);
 }
 
-function dropAll(editor: CatalogEditor, tables: readonly TableDef[], isGone: (schema: string) => boolean): void {
-  for (const view of editor.view.views()) if (isGone(view.schema)) editor.dropView(view);
-  for (const table of tables) editor.dropTable(table);
-  for (const sequence of editor.view.sequences()) if (isGone(sequence.schema)) editor.dropSequence(sequence);
+/** A type stays while a table of another schema has a column of it. */
+function ownContents(view: CatalogEditor["view"], schema: string): SchemaContents {
+  const contents = contentsOf(view, schema);
+  const others = view.tables().filter((table) => table.schema !== schema);
+  const isOwn = ({ id }: TypeDef) => !others.some(({ columns }) => columns.some(({ type }) => usesType(type, id)));
+  return { ...contents, types: contents.types.filter(isOwn) };
 }
 
 /** ON COMMIT, for the tables of the session. What fails it takes the transaction back. */

@@ -84,12 +84,18 @@ export class TransactionBlock {
     return this.transaction === tx;
   }
 
-  /** The transaction for the next statement; it is begun again if its modes changed before anything ran in it. */
+  /**
+   * The transaction for the next statement. Until a query runs in it, it sees what is committed by now (PostgreSQL: the
+   * first query takes the snapshot, not BEGIN), and is begun again if its modes have changed.
+   */
   forStatement(): ShardTransaction {
     const tx = this.open();
-    const { isolation, readOnly } = this.modes;
+    const { isolation, readOnly, hasQueried } = this.modes;
     const narrowed = tx.readOnly && !readOnly && !this.readOnlyCredential;
-    if (tx.isolation === isolation && !narrowed) return tx;
+    if (tx.isolation === isolation && !narrowed) {
+      if (!hasQueried && !tx.dirty) tx.refresh();
+      return tx;
+    }
     // Modes that need this cannot change in a savepoint or after a query, so nothing is lost.
     tx.rollback();
     this.transaction = this.start(false);

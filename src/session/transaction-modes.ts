@@ -56,6 +56,10 @@ export class TransactionModes implements Modes {
     this.take(this.standard);
   }
 
+  get hasQueried(): boolean {
+    return this.queried;
+  }
+
   /** A statement that reads is about to run. */
   query(): void {
     this.queried = true;

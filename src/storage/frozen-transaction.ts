@@ -107,6 +107,8 @@ export class FrozenTransaction implements Transaction {
   /** Guarding is of the transaction that it belongs to. */
   guardReads(): void {}
 
+  guardBy(): void {}
+
   /** Only writers ask. */
   noteFound(): never {
     throw readsOnly();
@@ -114,6 +116,10 @@ export class FrozenTransaction implements Transaction {
 
   /** What counts as read is for the transaction that it belongs to, which may be told nothing too much. */
   unread<T>(read: () => T): T {
+    return read();
+  }
+
+  expectFound<T>(read: () => T): T {
     return read();
   }
 

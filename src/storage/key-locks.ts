@@ -239,6 +239,12 @@ export class KeyLocks {
     this.holders.delete(text);
   }
 
+  /** Of a commit that writes these; null: nobody else holds one of the keys. */
+  conflictOver(...keys: Parameters<KeyLocks["holdersAmong"]>): KeyConflict | null {
+    const holders = this.size === 0 ? NOBODY : this.holdersAmong(...keys);
+    return holders.length === 0 ? null : new KeyConflict(holders);
+  }
+
   /** Those, other than `own`, that hold one of the keys; empty: nobody does. Looks through the shorter side. */
   holdersAmong(
     writes: ReadonlyMap<string, unknown>,

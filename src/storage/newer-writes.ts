@@ -107,6 +107,20 @@ export class NewerWrites implements OrderedEntries<Operation> {
     return count;
   }
 
+  /** The columns in which records of the range may differ from those before all of these writes; null: not known. */
+  changedColumnsIn(low: string, high: string): ReadonlySet<number> | null {
+    if (typeof this.singles.forRange(low, high, false, () => STOP_WALK) !== "number") return null;
+    const [lowKey, highKey] = [bytesOf(low), bytesOf(high)];
+    const columns = new Set<number>();
+    for (const { run, pieces, changed } of this.loads) {
+      const within = { from: run.lowerBound(lowKey), to: run.lowerBound(highKey) };
+      if (piecesIn(pieces, within).length === 0) continue;
+      if (changed === null) return null;
+      for (const id of changed) columns.add(id);
+    }
+    return columns;
+  }
+
   keys(low = ""): IterableIterator<string> {
     return this.upwards(low, textOf);
   }

@@ -3,6 +3,7 @@
  * which asks at commit whether a later commit wrote into it. Beyond a bound, neighbouring reads are merged into ranges
  * that also cover what lies between them. That keeps memory bounded and costs a few needless conflicts.
  */
+import { keyAfter } from "./keys.js";
 import { keyText } from "./ordered-map.js";
 import type { KeyRange } from "./store.js";
 import type { RecentVersions, VersionedKey } from "./versions.js";
@@ -69,6 +70,15 @@ export class ReadSet {
       if (interval !== null && isIntervalOverwritten(interval, versions, snapshot)) return true;
     }
     return this.merged.some((interval) => isIntervalOverwritten(interval, versions, snapshot));
+  }
+
+  /** What was read; `high` is exclusive. */
+  *intervals(): Iterable<{ readonly low: Uint8Array; readonly high: Uint8Array }> {
+    for (const key of this.keys) yield { low: key, high: keyAfter(key) };
+    for (const { range } of this.ranges) yield { low: range.gte, high: range.lt };
+    for (const { low, high } of this.merged) {
+      yield { low: Buffer.from(low, "latin1"), high: Buffer.from(high, "latin1") };
+    }
   }
 
   /** False when all reads are among keys that begin otherwise than the changed ones: those of other tenants. */

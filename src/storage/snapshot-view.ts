@@ -3,7 +3,7 @@
  * own writes. Called by transactions, which note what they read.
  */
 import type { Engine } from "./engine.js";
-import type { Load } from "./load.js";
+import { findInLoads, type Load } from "./load.js";
 import { MergedCorrections, MergedCursor, versionOverlays, writeOverlay } from "./merged-cursor.js";
 import type { OrderedMap } from "./ordered-map.js";
 import type { RangeRead } from "./read-set.js";
@@ -38,6 +38,15 @@ export function openCursor(
   const needsKeys = overlays.length > 0 || read !== null;
   const cursor = engine.cursor(needsKeys ? { ...range, only: withKeys(range.only) } : range);
   return new MergedCursor(cursor, overlays, range.reverse === true, read, closed);
+}
+
+/** The value that was written over the snapshot, null for a deletion; undefined: none was. */
+export function writtenIn(
+  { writes, loads }: SnapshotView,
+  key: Uint8Array,
+  text: string,
+): Uint8Array | null | undefined {
+  return (writes?.get(text) ?? findInLoads(loads, key))?.value;
 }
 
 /** As Transaction.corrections. */

@@ -120,6 +120,7 @@ export interface Transaction {
   /**
    * Keeps the key as it is until the transaction ends, where transactions wait for each other (key-locks.ts). Throws
    * KeyConflict when another one holds it or it has changed; false when another one does and the row is to be skipped.
+   * Elsewhere the transaction fails at its commit if the key has changed.
    */
   lockKey(key: Uint8Array, strength: LockStrength, skips: boolean): boolean;
   /** Throws when the transaction has ended, as every read does. */
@@ -153,9 +154,12 @@ export interface Transaction {
   greatestKey(prefix: Uint8Array): Uint8Array | null;
   delete(key: Uint8Array): void;
   /**
-   * With true, what is read from now on is validated at commit whatever the isolation; off again with false. It nests.
+   * With true, what is read from now on is validated at commit whatever the isolation, because a constraint depends on
+   * it; off again with false. It nests.
    */
   guardReads(on: boolean): void;
+  /** What it does from now on rests on that, also at the commit. */
+  guardBy(guard: CommitGuard): void;
   /** Reads again what was found in its snapshot. False: the transaction has deleted it since. */
   noteFound(key: Uint8Array): boolean;
   /**
@@ -165,6 +169,11 @@ export interface Transaction {
   follow(range: Pick<KeyRange, "gte" | "lt">, follower: RangeFollower): void;
   /** Runs `read`, whose reads are not validated at commit: the caller sees to it by other means. */
   unread<T>(read: () => T): T;
+  /**
+   * Runs `read`. The keys that it reads must be there at the commit, whatever the isolation; what they hold may change.
+   * The caller fails for a key that is not there.
+   */
+  expectFound<T>(read: () => T): T;
   /** Savepoints nest; rolling back to one drops the later ones and keeps it. */
   savepoint(): number;
   rollbackTo(savepoint: number): void;
@@ -172,4 +181,21 @@ export interface Transaction {
   /** The commit's sequence, or `snapshot` when nothing was written. Visible at once, durable after Shard.flush. */
   commit(): number;
   rollback(): void;
+}
+
+/** Tables and sequences that a transaction has to do with, as its keys name them. */
+export interface TouchedPlaces {
+  readonly storageIds: ReadonlySet<number>;
+  readonly sequenceIds: ReadonlySet<number>;
+}
+
+/** What a transaction rests on beside rows. */
+export interface CommitGuard {
+  /**
+   * Whether it does not hold any more, where others have committed. `newest` reads what is committed now. `touched`:
+   * what was written, and what was read if that is validated (`isSerializable`); null: too much to tell.
+   */
+  isBroken(newest: () => Transaction, touched: () => TouchedPlaces | null, isSerializable: boolean): boolean;
+  /** Whether what was touched so far would not hold by `next`, on which later statements rest. */
+  isBrokenBy(next: CommitGuard, touched: () => TouchedPlaces | null, isSerializable: boolean): boolean;
 }

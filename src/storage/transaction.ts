@@ -9,16 +9,16 @@ import { type CheckedTurns, unlessStopped } from "../protocol/turns.js";
 import { boundOf } from "./cursor-bound.js";
 import { FollowedRanges } from "./followed-ranges.js";
 import { FrozenTransaction } from "./frozen-transaction.js";
-import { KeyConflict, KeyHolder } from "./key-locks.js";
+import { KeyHolder } from "./key-locks.js";
 import { prefixRange } from "./keys.js";
 import { writeAhead } from "./large-commit.js";
-import { findInLoads, type Load } from "./load.js";
+import type { Load } from "./load.js";
 import { LookAhead, type PreparedCommit } from "./look-ahead.js";
 import type { MergedCursor } from "./merged-cursor.js";
 import { keyText } from "./ordered-map.js";
 import { RunsAhead } from "./runs-ahead.js";
-import { correctionsOf, openCursor, type SnapshotView, valuesOf } from "./snapshot-view.js";
-import type { Corrections, Cursor, KeyRange, NewerEntries, RangeFollower, Transaction } from "./store.js";
+import { correctionsOf, openCursor, type SnapshotView, valuesOf, writtenIn } from "./snapshot-view.js";
+import type { CommitGuard, Corrections, Cursor, KeyRange, NewerEntries, RangeFollower, Transaction } from "./store.js";
 import type { BytesShare, HeldBytes, RunFile, RunLog } from "./stored-run.js";
 import type { ToldUnseen, TransactionHost } from "./transaction-host.js";
 import { ValidatedReads } from "./validated-reads.js";
@@ -30,7 +30,6 @@ import { type Write, WriteSet } from "./write-set.js";
  */
 export type Isolation = "serializable" | "snapshot" | "repeatable read" | "read committed" | "read uncommitted";
 
-const NO_WRITES: ReadonlyMap<string, Write> = new Map();
 const NO_LOADS: readonly Load[] = [];
 type Ending = Pick<DbError, "code" | "message" | "details">;
 
@@ -106,7 +105,7 @@ export class ShardTransaction implements Transaction {
     this.checkOpen();
     if (this.followed?.tryFinish() === false) return;
     this.snapshot = this.host.committedSequence;
-    if (this.dirty || this.isHeld || (this.cursors !== null && this.cursors.size > 0)) return;
+    if (this.dirty || this.isHeld || this.reads.isGuarded || (this.cursors !== null && this.cursors.size > 0)) return;
     this.floor = this.host.appliedSequence;
     this.since = this.snapshot;
     this.validFrom = this.snapshot;
@@ -211,10 +210,8 @@ export class ShardTransaction implements Transaction {
       get: (key) => {
         this.checkOpen();
         const text = keyText(key);
-        const write = writes?.get(text);
-        if (write !== undefined) return write.value ?? undefined;
-        const loaded = findInLoads(loads, key);
-        if (loaded !== undefined) return loaded.value ?? undefined;
+        const written = writtenIn(view, key, text);
+        if (written !== undefined) return written ?? undefined;
         const recent = () => this.recent(key, text, snapshot);
         const found = isRead ? recent() : this.unread(recent);
         return found === undefined ? this.host.engine.get(key) : (found ?? undefined);
@@ -260,12 +257,12 @@ export class ShardTransaction implements Transaction {
     this.writeSet.attach(load, (key, value) => this.write(key, value));
   }
 
-  /**
-   * From now on reads are validated at commit at any isolation level: another transaction must not have changed what a
-   * constraint depends on. Switched off with false.
-   */
   guardReads(on: boolean): void {
     if (!this.readOnly) this.reads.guard(on);
+  }
+
+  guardBy(guard: CommitGuard): void {
+    this.reads.guardBy(guard, this.dirty ? this.own : null);
   }
 
   follow(range: Pick<KeyRange, "gte" | "lt">, follower: RangeFollower): void {
@@ -285,6 +282,10 @@ export class ShardTransaction implements Transaction {
 
   unread<T>(read: () => T): T {
     return this.reads.unread(read);
+  }
+
+  expectFound<T>(read: () => T): T {
+    return this.reads.expectFound(read);
   }
 
   savepoint(): number {
@@ -315,7 +316,10 @@ export class ShardTransaction implements Transaction {
       this.finish(ENDED);
       throw error;
     }
-    const conflict = (host.committedSequence === this.validFrom ? null : this.conflict()) ?? this.heldByAnother();
+    const { writes, loads } = this.writeSet;
+    const conflict =
+      (host.committedSequence === this.validFrom ? null : this.conflict()) ??
+      host.locks.conflictOver(writes, loads, this.holder);
     if (conflict !== null) {
       host.conflicted();
       this.finish(ENDED);
@@ -329,14 +333,6 @@ export class ShardTransaction implements Transaction {
     this.hasCommitted = true;
     this.finish(ENDED);
     return sequence;
-  }
-
-  /** Another transaction holds what this one has written. */
-  private heldByAnother(): KeyConflict | null {
-    const { locks } = this.host;
-    if (locks.size === 0) return null;
-    const holders = locks.holdersAmong(this.own?.writes ?? NO_WRITES, this.own?.loads ?? NO_LOADS, this.holder);
-    return holders.length === 0 ? null : new KeyConflict(holders);
   }
 
   /** Throws where the commit needs room. */
@@ -419,7 +415,7 @@ export class ShardTransaction implements Transaction {
 
   /** The same without the transaction's own writes. */
   private recent(key: Uint8Array, text: string | null, snapshot: number): Uint8Array | null | undefined {
-    if (!this.reads.isUnread) this.reads.noted(this.snapshot)?.addKey(key);
+    if (!this.reads.isUnread) this.reads.addKey(key, this.snapshot);
     const { versions, unsynced } = this.host;
     if (versions.size === 0 && unsynced.isEmpty) return undefined;
     const known = text ?? keyText(key);
@@ -459,7 +455,7 @@ export class ShardTransaction implements Transaction {
 
   lockKey(key: Uint8Array, strength: LockStrength, skips: boolean): boolean {
     const { holder } = this;
-    if (holder === null) return true;
+    if (holder === null) return this.reads.guardKey(key, this.snapshot);
     const text = keyText(key);
     if (skips && holder.isHeldByAnother(text, strength)) return false;
     if (this.own?.writes.has(text) !== true) holder.take(text, this.snapshot, strength);
@@ -480,6 +476,8 @@ export class ShardTransaction implements Transaction {
       return sqlError("40001", "could not serialize access due to concurrent update");
     if (this.reads.isOverwritten(this.host.versions, this.snapshot))
       return sqlError("40001", "could not serialize access due to read/write dependencies among transactions");
+    if (this.own !== null && this.reads.isBroken(this.own, this.host))
+      return sqlError("40001", "could not serialize access: definitions that it uses were changed meanwhile");
     return null;
   }
 

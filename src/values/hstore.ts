@@ -35,7 +35,7 @@ class Reader {
     this.skip();
     while (this.at < this.text.length) {
       const key = this.take(QUOTED) ?? this.take(BARE_KEY);
-      if (key === null) throw this.wrong();
+      if (key === null) throw this.wrong(true);
       this.skip();
       if (!this.text.startsWith("=>", this.at)) throw this.wrong();
       this.at += 2;
@@ -56,7 +56,7 @@ class Reader {
     if (inQuotes !== null) return inQuotes;
     const start = this.at;
     const bare = this.take(BARE_VALUE);
-    if (bare === null) throw this.wrong();
+    if (bare === null) throw this.wrong(true);
     return /^null$/i.test(this.text.slice(start, this.at)) ? null : bare;
   }
 
@@ -74,8 +74,12 @@ class Reader {
     this.at = BLANKS.lastIndex;
   }
 
-  private wrong(): Error {
-    if (this.at >= this.text.length) return sqlError("42601", "syntax error in hstore: unexpected end of string");
+  /** `isText`: of a key or value. */
+  private wrong(isText = false): Error {
+    // Of a text that begins with a quotation mark, the other one is missing.
+    if (this.at >= this.text.length || (isText && this.text[this.at] === '"')) {
+      return sqlError("42601", "syntax error in hstore: unexpected end of string");
+    }
     return sqlError("42601", `syntax error in hstore, near "${this.text[this.at]}" at position ${this.at}`);
   }
 }

@@ -4,6 +4,7 @@ import { applyDdl } from "../../src/catalog/ddl.js";
 import { DbError } from "../../src/protocol/errors.js";
 import { bindStatement } from "../../src/sql/bind/bind-statement.js";
 import { loadParser, parseSql } from "../../src/sql/parse/parse.js";
+import { rowPrefix } from "../../src/storage/keys.js";
 import type { Shard } from "../../src/storage/shard.js";
 import type { Transaction } from "../../src/storage/store.js";
 import { define, SCHEMA } from "../sql/tables.js";
@@ -153,8 +154,8 @@ t.test("concurrent changes of definitions fail one of the two", async (t) => {
   commitDdl(shard, catalog, "create table t (a int)");
   const writer = shard.begin();
   const ddl = shard.begin();
-  catalog.view(writer);
-  writer.put(Buffer.from([0, 0, 0, 1, 9]), Buffer.from("a row of t"));
+  const { id } = catalog.view(writer).table(null, "t")!;
+  writer.put(rowPrefix(1, id), Buffer.from("a row of t"));
   define(catalog, ddl, "drop table t");
   catalog.settle(ddl, ddl.commit());
   t.throws(() => writer.commit(), { code: "serialization_failure" }, "rows are not written into a dropped table");

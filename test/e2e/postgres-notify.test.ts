@@ -32,6 +32,24 @@ async function socket(token = server.token): Promise<SocketClient> {
 const value = async (client: WireClient, sql: string) =>
   valuesOf((await client.ask(sql)).find(({ type }) => type === "D")!)[0];
 
+t.test("a session hears what it notifies itself before it is ready again", async (t) => {
+  const wire = await WireClient.open(server);
+  await wire.ask("LISTEN own");
+  const heard = async (sql: string) => {
+    const messages = await wire.ask(sql);
+    t.equal(messages.at(-1)!.type, "Z");
+    return messages.filter(({ type }) => type === "A").map((message) => noteOf(message).payload);
+  };
+  t.same(await heard("NOTIFY own, 'one'"), ["one"]);
+  t.same(await heard("BEGIN"), []);
+  t.same(await heard("NOTIFY own, 'two'; NOTIFY own, 'three'; NOTIFY own, 'two'; NOTIFY unheard"), []);
+  t.same(await heard("CREATE TABLE own (i int)"), []);
+  t.same(await heard("COMMIT"), ["two", "three"]);
+  t.same(await heard("BEGIN; NOTIFY own, 'taken back'; ROLLBACK"), []);
+  t.same(await heard("SELECT 1"), []);
+  t.equal(await value(wire, "SELECT pg_notification_queue_usage()"), "0");
+});
+
 t.test("what HTTP notifies is heard by the protocol and the socket, once it is committed", async (t) => {
   const wire = await WireClient.open(server);
   await wire.ask("LISTEN jobs");

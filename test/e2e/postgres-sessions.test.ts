@@ -73,6 +73,9 @@ t.test("pg_locks has the rows that transactions hold, and who waits for whom", a
   while ((await rows(watcher.client, waiting)).length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
   t.same(await rows(watcher.client, waiting), [[b.pid], [c.pid]]);
   for (const { pid } of [b, c]) t.same(await rows(watcher.client, `SELECT pg_blocking_pids(${pid})`), [[`{${a.pid}}`]]);
+  const isBlocked = `SELECT pg_isolation_test_session_is_blocked(${b.pid}, '{${a.pid}}'),
+    pg_isolation_test_session_is_blocked(${b.pid}, '{${c.pid}}'), pg_isolation_test_session_is_blocked(${a.pid}, '{${b.pid}}')`;
+  t.same(await rows(watcher.client, isBlocked), [["t", "f", "f"]]);
   const joined =
     "SELECT w.pid, h.pid FROM pg_locks w JOIN pg_locks h USING (transactionid) WHERE NOT w.granted AND h.granted ORDER BY 1";
   t.same(await rows(watcher.client, joined), [

@@ -13,8 +13,8 @@ import {
 } from "../../src/query/exec/segments/column.js";
 import { KeyCollector } from "../../src/query/exec/segments/segment.js";
 import { ColumnFile, ColumnFileWriter, type StoredSegment } from "../../src/query/exec/segments/stored/column-file.js";
-import { recoded, SharedEntries } from "../../src/query/exec/segments/stored/shared-entries.js";
-import { textsOf } from "../../src/query/exec/segments/text-column.js";
+import { SharedEntries } from "../../src/query/exec/segments/stored/shared-entries.js";
+import { type TextColumn, textsOf } from "../../src/query/exec/segments/text-column.js";
 import { BOOL, TEXT, type Value } from "../../src/values/values.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tessera-test-"));
@@ -134,16 +134,42 @@ const structuredClonedOf = (segment: StoredSegment) =>
 
 t.test("entries are taken in as long as there is room, and most of them are known", async (t) => {
   const entriesOf = (values: readonly Value[]) => textsOf(values, values.length)!;
+  const each = ({ offsets }: TextColumn) => Uint16Array.from({ length: offsets.length - 1 }, (_, code) => code);
+  const taken = (shared: SharedEntries, values: readonly Value[]) => {
+    const entries = entriesOf(values);
+    return shared.take(each(entries), entries);
+  };
   const shared = new SharedEntries(0);
-  t.same(shared.take(entriesOf(["a", null, "b"])), Uint16Array.of(0, 1, 2));
-  t.same(shared.take(entriesOf(["b", "c", "a", null])), Uint16Array.of(2, 3, 0, 1));
-  t.equal(shared.take(entriesOf(["a", "x", "y"])), null, "two of three are new");
+  t.same(taken(shared, ["a", null, "b"]), Uint8Array.of(0, 1, 2));
+  t.same(taken(shared, ["b", "c", "a", null]), Uint8Array.of(2, 3, 0, 1));
+  t.equal(taken(shared, ["a", "x", "y"]), null, "two of three are new");
   t.equal(shared.count, 4);
   t.equal(shared.segments, 2);
   const large = new SharedEntries(0);
-  large.take(entriesOf(Array.from({ length: 8000 }, (_, i) => `${i}`)));
-  t.equal(large.take(entriesOf(Array.from({ length: 500 }, (_, i) => `${7800 + i}`))), null, "8,300 in all");
-  t.ok(large.take(entriesOf(Array.from({ length: 300 }, (_, i) => `${7850 + i}`))));
-  t.same(recoded(Uint8Array.of(0, 1, 1), Uint16Array.of(7, 300)), Uint16Array.of(7, 300, 300));
-  t.same(recoded(Uint16Array.of(0, 1), Uint16Array.of(7, 9)), Uint8Array.of(7, 9));
+  const numbers = (length: number, first: number) => Array.from({ length }, (_, i) => `${first + i}`);
+  taken(large, numbers(8000, 0));
+  t.equal(taken(large, numbers(500, 7800)), null, "8,300 in all");
+  t.same(
+    taken(large, numbers(300, 7850)),
+    Uint16Array.from({ length: 300 }, (_, i) => 7850 + i),
+  );
+  const few = entriesOf(numbers(300, 0));
+  t.same(large.take(Uint16Array.of(7, 255, 7), few), Uint8Array.of(7, 255, 7), "a byte is enough");
+  t.same(large.take(Uint16Array.of(7, 256), few), Uint16Array.of(7, 256));
+});
+
+t.test("entries that no row has are not taken in, until a row of another segment has them", async (t) => {
+  const entries = textsOf(["a", "b", null, "c", "d"], 5)!;
+  const shared = new SharedEntries(0);
+  t.same(shared.take(Uint8Array.of(3, 1, 3), entries), Uint8Array.of(1, 0, 1));
+  t.equal(shared.count, 2);
+  t.equal(shared.take(Uint8Array.of(0, 2, 1), entries), null, "two of three are new");
+  t.equal(shared.count, 2, "and were not taken in");
+  t.same(shared.take(Uint8Array.of(3, 2, 1, 1), entries), Uint8Array.of(1, 2, 0, 0));
+  t.same(shared.take(Uint8Array.of(2, 4, 1), entries), Uint8Array.of(2, 3, 0));
+  const texts = shared.column();
+  t.same(
+    Array.from({ length: shared.count }, (_, row) => valueAt(texts, row)),
+    ["b", "c", null, "d"],
+  );
 });

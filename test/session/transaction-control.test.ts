@@ -185,3 +185,50 @@ t.test("FOR UPDATE is refused for rows of an outer join that may be lacking", (t
     ["select id from a where exists (select 1 from b where b.a = a.id for update)", ["1"]],
   ]);
 });
+
+for (const isolation of ["repeatable read", "serializable"]) {
+  t.test(`at ${isolation}, the first query takes the snapshot`, async (t) => {
+    const session = await sessions(t);
+    const [run, other] = [session(), session()];
+    await run("create table t (x int)");
+    await run(`begin isolation level ${isolation}`);
+    await other("insert into t values (1)");
+    await run("show transaction_isolation");
+    await run("savepoint s");
+    await other("insert into t values (2)");
+    t.same((await run("select count(*) from t")).first, 2);
+    await other("insert into t values (3)");
+    t.same((await run("select count(*) from t")).first, 2);
+    await run("commit");
+    await run("begin");
+    await run(`set transaction isolation level ${isolation}`);
+    await other("insert into t values (4)");
+    await run("insert into t values (5)");
+    await other("insert into t values (6)");
+    t.same((await run("select count(*) from t")).first, 5);
+    await run("rollback");
+  });
+}
+
+for (const isolation of ["read committed", "repeatable read"]) {
+  t.test(`at ${isolation}, a row that was locked must not change where nobody waits`, async (t) => {
+    const session = await sessions(t);
+    const [run, other] = [session(), session()];
+    await run("create table t (id int primary key, x int)");
+    await run("insert into t values (1, 1), (2, 2)");
+    for (const [change, fails] of [
+      ["update t set x = x + 1 where id = 1", true],
+      ["update t set x = x + 1 where id = 2", false],
+    ] as const) {
+      await run(`begin isolation level ${isolation}`);
+      await run("select * from t where id = 1 for update");
+      await other(change);
+      await run("insert into t values ((select max(id) + 1 from t), 0)");
+      const failure = await run("commit").then(
+        () => null,
+        (error) => error.details.sqlstate,
+      );
+      t.equal(failure, fails ? "40001" : null, change);
+    }
+  });
+}

@@ -4,6 +4,8 @@
  */
 
 const CONSONANTS = /^[b-df-hj-np-tv-z]{3,6}$/;
+/** `agt` for agent. */
+const VOWEL_FIRST = /^[aeiou][b-df-hj-np-tv-z]{2,5}$/;
 const BEGINNING = /^[a-z]{2,4}[b-df-hj-np-tv-z]$/;
 /** `stu` for student; longer ones that end so are mostly words. */
 const VOWEL_ENDING = /^[b-df-hj-np-tv-z]{2}[aiou]$|^[b-df-hj-np-tv-z][aiou]{2}$/;
@@ -14,11 +16,11 @@ const BY_BEGINNING = 0.85;
 /** They are words themselves, with which others begin. */
 const WORDS: ReadonlySet<string> = new Set(
   (
-    "arm art bad ban bar bat bed bell bill block board boat book box bus can cap car card cart chair chart clip club cook corn " +
-    "court cross crown door draw drop drum farm fast film fin firm fish flat flow foot form gas girl gold good grand hand hard " +
+    "act add age aid air all and ant any arm art ask axe bad ban bar bat bed bell bill block board boat book box bus can cap car card cart chair chart clip club cook corn " +
+    "court cross crown door ear egg elf elm end err its ice ill inn ink old orb org draw drop drum farm fast film fin firm fish flat flow foot form gas girl gold good grand hand hard " +
     "head hear help her hill him hot hour house just kin kit lad land law lead led let light link log long lot man mark mass " +
     "mat men met mill mort nap near net new not off out own pan par part pass past pen per pet pin plan plant plat port post " +
-    "pot press prop pub rain ran rat read real red rest ring road roll room run sand sat seat sell sent set ship shop short sin " +
+    "pot press pub rain ran rat read real red rest ring road roll room run sand sat seat sell sent set ship shop short sin " +
     "sit song star start stat step stock stop sun sum tax team term test text than that tick tour town track train trip war " +
     "ward warn wash wat web week west wild will win wind with word work yard pro spa tea two via who zoo"
   ).split(" "),
@@ -28,7 +30,8 @@ const WORDS: ReadonlySet<string> = new Set(
 export function abbreviationScore(short: string, word: string): number {
   if (short.length < 3 || word[0] !== short[0] || word.length <= short.length) return 0;
   for (const form of singularsOf(word)) {
-    if (CONSONANTS.test(short) && isSkeleton(short, form)) return BY_CONSONANTS;
+    const mayBeSkeleton = CONSONANTS.test(short) || (VOWEL_FIRST.test(short) && !WORDS.has(short));
+    if (mayBeSkeleton && isSkeleton(short, form)) return BY_CONSONANTS;
     const isCut = form.startsWith(short) && form.length >= short.length + CUT_MIN;
     const isBeginning = BEGINNING.test(short) || VOWEL_ENDING.test(short);
     if (isCut && isBeginning && !WORDS.has(short)) return BY_BEGINNING;

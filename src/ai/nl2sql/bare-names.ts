@@ -29,7 +29,7 @@ export const TECHNICAL: ReadonlySet<string> = new Set([
 /** Usual endings of such names. */
 const TECHNICAL_ENDINGS: ReadonlySet<string> = new Set(["lk", "lkp", "lookup", "lu", "mst", "ref", "tbl"]);
 /** What ends the names of tables and says little: rows of `alarm_event` are alarms, where nothing else is called so. */
-const GENERAL_ENDINGS = /^(?:event|record|entry|entrie|log|list|data|info|detail|history|hist|master)s?$/;
+const GENERAL_ENDINGS = /^(?:event|record|entry|entrie|log|list|data|info|detail|history|hist|master|spec)s?$/;
 /** The share of names that must have a prefix; a prefix of fewer names is part of their meaning. */
 const SHARE_MIN = 0.6;
 const COUNT_MIN = 3;
@@ -45,8 +45,17 @@ export function nameWords(schema: SchemaFacts, named: TableFacts | ColumnFacts):
   return words.get(named)!;
 }
 
+/** Names that are short for two words. */
+const SHORT_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
+  ["fname", ["first", "name"]],
+  ["lname", ["last", "name"]],
+  ["bdate", ["birth", "date"]],
+]);
+
 /** `orderItems`, `order_items` and `orderitems`: order, items. */
 export function wordsOfName(name: string): string[] {
+  const short = SHORT_NAMES.get(name.toLowerCase().replace(/^([flb])_/, "$1"));
+  if (short !== undefined) return [...short];
   const words = name
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1_$2")
     .toLowerCase()

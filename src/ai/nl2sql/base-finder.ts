@@ -11,6 +11,8 @@ import { AGGREGATES, SUMS } from "./vocabulary.js";
 
 /** The score of what is written short. */
 const SHORT = 0.84;
+/** "Staff number" of `num_of_staff`. */
+const TURNED = 0.75;
 /** The score of a name's last word. */
 const PART = 0.58;
 
@@ -62,7 +64,7 @@ export class BaseFinder {
     )
       return true;
     return this.names.columns.some(
-      ({ from, to, candidates }) => from < at && to === at + 1 && candidates[0]!.score >= SURE,
+      ({ from, to, candidates }) => from < at && to === at + 1 && candidates[0]!.score >= TURNED,
     );
   }
 

@@ -5,7 +5,8 @@
 import { nameWords, wordsOfName } from "./bare-names.js";
 import { type Condition, hasYears } from "./conditions.js";
 import { type RoleMention, roleAt } from "./link-roles.js";
-import { type ColumnMention, type NameMentions, wordScore } from "./name-mentions.js";
+import { type ColumnMention, type NameMentions, type TableMention, wordScore } from "./name-mentions.js";
+import type { GroupKey } from "./query-shape.js";
 import { isVerb, type Question, stemOf } from "./question.js";
 import { likelyTimes, RivalColumns } from "./rival-columns.js";
 import {
@@ -30,13 +31,13 @@ export const anyKind: Kinds = () => true;
 export const isYearNumber: Kinds = (ref) =>
   isNumber(ref) &&
   wordsOfName(ref.column.name).some((word) =>
-    /year|^(?:vintage|founded|established|built|born|since|commissioned|opened|launched|introduced|constructed|released)$/.test(
+    /year|^(?:yr|vintage|founded|established|built|born|since|commissioned|opened|launched|introduced|constructed|released)$/.test(
       word,
     ),
   );
 /** Not the year in which a thing was made: `election_year`, `season`. */
 const isEventYear = ({ column }: ColumnRef) =>
-  /year|season/i.test(column.name) &&
+  /year|season|(?:^|_)yr$/i.test(column.name) &&
   !/birth|born|built|made|model|found|establish|open|launch|construct|releas|publi/i.test(column.name);
 const isBirth = ({ column }: ColumnRef) => /birth|born|dob/i.test(column.name);
 
@@ -154,6 +155,11 @@ export class ColumnFinder {
     ];
   }
 
+  /** Tables that the rows refer to. */
+  onesOf(): readonly TableFacts[] {
+    return [...new Set(this.schema.links.filter(({ from }) => from === this.base).map(({ to }) => to))];
+  }
+
   /** "Assignee" of `assignee_id`: the key of the rows that is called so, also one of other such rows. */
   keyCalled(at: number): ColumnRef | null {
     const stem = this.question.at(at)?.stem;
@@ -249,8 +255,56 @@ export class ColumnFinder {
     return words.some((lower) => parts.some((part) => wordScore({ lower, stem: stemOf(lower) }, part) >= MEANING));
   }
 
+  /** "Employees per city" where no key leads to the cities, and employees have a column of that name: that one. */
+  keyOf({ table, from, to }: TableMention): GroupKey {
+    const rows: GroupKey = { kind: "table", table };
+    if (table === this.base || this.nearness(table, this.base) > -1) return rows;
+    const mention = this.names.columns.find((each) => each.from === from && each.to === to);
+    const isOwn = ({ ref, score }: ColumnMention["candidates"][number]) =>
+      ref.table === this.base && score >= SURE && !ref.column.isKey;
+    const own = mention?.candidates.find(isOwn);
+    return own === undefined ? rows : { kind: "column", ref: own.ref };
+  }
+
+  /** Of whom a clause before the token says something: "owned by students who are older than 20"; null: nobody. */
+  ownerOfClause(at: number): TableFacts | null {
+    let before = at - 1;
+    while (before > at - 4 && this.question.says(before, "is|are|was|were|have|has|had|a|an")) before--;
+    if (!this.question.says(before, "who|that|which")) return null;
+    return this.names.tables.find(({ to, score }) => to === before && score >= MEANING)?.table ?? null;
+  }
+
+  /** "Pets of students who weigh more than 60": a column of the rows, though the clause is about others. */
+  isOfOther({ table }: ColumnRef, from: number): boolean {
+    const owner = this.ownerOfClause(from);
+    return owner !== null && table === this.base && owner !== table;
+  }
+
+  /** "Drivers with more than 10 points": all of theirs together, or those of one race; it does not say. */
+  isTotal({ table, column }: ColumnRef, to: number): boolean {
+    // "Points" are also a unit.
+    const mention = this.names.columns.find(({ from }) => from === to || from === to - 1);
+    if (table === this.base || this.isOneOf(table) || mention === undefined) return false;
+    if (!/[^s]s$/.test(this.question.lower(mention.from))) return false;
+    return mention.candidates.some(({ ref, score }) => ref.column === column && score >= SURE);
+  }
+
+  /** "The earnings of players, highest first": the only number of the rows that is named. */
+  onlyNumber(): ColumnRef | null {
+    const isOwn: Kinds = (ref) => isNumber(ref) && ref.table === this.base;
+    const refs = this.names.columns.flatMap(({ candidates }) =>
+      candidates.filter(({ ref, score }) => isOwn(ref) && score >= SURE),
+    );
+    return refs.length === 1 ? refs[0]!.ref : null;
+  }
+
   /** What ages are told by: a number of years, or a date of birth. */
-  ageColumn(measure: Measure): ColumnRef | null {
+  ageColumn(measure: Measure, owner: TableFacts | null = null): ColumnRef | null {
+    if (owner !== null && owner !== this.base) {
+      const own = owner.columns.map((column) => ({ table: owner, column }));
+      const isAge = (ref: ColumnRef) => isNumber(ref) && measure.words.some((word) => nameFits(word, ref));
+      return own.find(isAge) ?? own.filter(isTime).find(isBirth) ?? null;
+    }
     return this.columnByWords(measure.words, isNumber) ?? this.columnsNear(isTime).find(isBirth) ?? null;
   }
 
@@ -296,7 +350,7 @@ export class ColumnFinder {
     const mention = this.nearestMention(condition.from, condition.to, ofYears, 5);
     if (mention !== null) return this.takeColumn(mention, ofYears);
     if (condition.range === null) return null;
-    const measured = this.measuredYear();
+    const measured = this.measuredYear() ?? this.yearOfMany(condition.from);
     if (measured !== null) return measured;
     // "Vessels at berth B3 in 2026" were there then, not built then.
     if (this.names.tables.some(({ table, score }) => table !== this.base && score >= MEANING)) return null;
@@ -314,6 +368,14 @@ export class ColumnFinder {
     if (hasTime(table) || hasTime(this.base!)) return null;
     const [only, other] = own.filter((ref) => isYearNumber(ref) && isEventYear(ref));
     return other === undefined ? (only ?? null) : null;
+  }
+
+  /** "Halls without a concert in 2014", where concerts have a year and no day. */
+  private yearOfMany(at: number): ColumnRef | null {
+    const table = this.manyBefore(at);
+    const own = table?.columns.map((column) => ({ table, column })) ?? [];
+    const [only, other] = own.filter((ref) => isYearNumber(ref) && isEventYear(ref));
+    return own.some(isTime) || other !== undefined ? null : (only ?? null);
   }
 
   /** "Films per year", of rows with a year and no day. */
@@ -381,7 +443,9 @@ export class ColumnFinder {
       const ref = this.columnByWords(measure.words, isNumber);
       if (ref !== null) return ref;
     }
-    const byUnit = this.question.at(to - 1)?.number === null ? this.columnByWords([unit], isNumber) : null;
+    const spellings = Object.keys(UNIT_NAMES).filter((other) => UNIT_NAMES[other] === UNIT_NAMES[unit]);
+    const units = spellings.includes(unit) ? spellings : [unit];
+    const byUnit = this.question.at(to - 1)?.number === null ? this.columnByWords(units, isNumber) : null;
     if (byUnit !== null) return byUnit;
     // "Dishes under 20 euros": the only number of theirs that is one of money.
     const money = MONEY.has(UNIT_NAMES[unit] ?? "") ? this.ownByMeaning(MONEY_WORDS) : null;

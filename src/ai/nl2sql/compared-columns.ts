@@ -93,6 +93,8 @@ function withNamed(
   const isOfOne: Kinds = (ref) => one?.table === columns.base && columns.isOneOf(ref.table) && isSame(ref);
   const other = own ?? (one && columns.resolve(mention, isOfOne));
   if (one === null || other === null) return null;
+  // "Sold for more than they were listed at": for more money, not later.
+  if (isTime(one) && question.says(at, "more|less|fewer|higher|lower|greater|over|under|above|below")) return null;
   question.use(before.from, before.to);
   question.use(at, mention.to);
   return { ref: other, at, sql: (column) => `${columnSql(one)} ${operator.comparison} ${column}` };

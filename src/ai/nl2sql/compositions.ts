@@ -7,9 +7,11 @@ import { type Answer, COMPOSED_MAX, type ComposedAnswer, type SimpleAnswer } fro
 import { derivedAnswer } from "./derived-answers.js";
 import { groupAnswer } from "./group-questions.js";
 import { moreInTotal, spent } from "./money-questions.js";
+import { namedGroups } from "./named-groups.js";
 import type { QueryShape } from "./query-shape.js";
 import type { SchemaFacts } from "./schema-facts.js";
 import { selfAnswer } from "./self-counts.js";
+import { sharedColumns } from "./shared-columns.js";
 
 const BOTH = /^(.*?)\bboth\s+(.+?)\s+and\s+(.+?)[?.!\s]*$/i;
 const BUT_NOT = /^(.+?),?\s+but\s+(?:never|not|no)\s+(.+?)[?.!\s]*$/i;
@@ -24,6 +26,8 @@ export async function composedAnswer(
   answer: Answer,
 ): Promise<ComposedAnswer | null> {
   return (
+    sharedColumns(text, schema) ??
+    (await namedGroups(text, schema, answer)) ??
     (await ofBoth(text, answer)) ??
     (await butNot(text, answer)) ??
     (await running(text, answer)) ??

@@ -8,7 +8,7 @@ import { comparedColumns } from "./compared-columns.js";
 import { ageCondition, rangeCondition, valueCondition } from "./condition-sql.js";
 import { type Condition, hasYears } from "./conditions.js";
 import { DENIES, GENERAL_DEED, thingsDone } from "./done-verbs.js";
-import { isOtherWay } from "./link-roles.js";
+import { fitOfRole, isOtherWay } from "./link-roles.js";
 import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
 import { isNegated, namedAt, negationBefore } from "./phrases.js";
 import { plainStates } from "./plain-states.js";
@@ -16,6 +16,7 @@ import type { Filter, QueryShape } from "./query-shape.js";
 import { isVerb, type Question } from "./question.js";
 import { countCondition } from "./row-counts.js";
 import { type ColumnFacts, type ColumnRef, namingColumns, type TableFacts } from "./schema-facts.js";
+import { isUnclearAnd } from "./several-values.js";
 import { escapedPattern, literal } from "./sql-names.js";
 import { unitFactor } from "./units.js";
 import { isWhen, type ValueHit, type ValueMention } from "./value-mentions.js";
@@ -74,7 +75,7 @@ export class ConditionReader {
     }
     if (numbers?.length === 1 && this.counts(condition)) return;
     if (measure?.time !== undefined && numbers !== null && !hasYears(condition)) {
-      const ref = this.columns.ageColumn(measure);
+      const ref = this.columns.ageColumn(measure, this.columns.ownerOfClause(from));
       if (ref !== null) this.add(from, ref, ageCondition(ref, comparison, numbers[0]!));
       else for (let at = from; at < to; at++) this.columns.unuse(at);
       return;
@@ -95,7 +96,7 @@ export class ConditionReader {
     const ref = yearColumn ?? this.columns.measureColumn(measure, from, to);
     if (ref === null) return;
     const factor = unitFactor(question.lower(to - 1), ref.column.name);
-    if (factor === null) {
+    if (factor === null || this.columns.isOfOther(ref, from) || this.columns.isTotal(ref, to)) {
       for (let at = from; at < to; at++) this.columns.unuse(at);
       return;
     }
@@ -134,12 +135,15 @@ export class ConditionReader {
   private valueFilters(): void {
     const chosen: { ref: ColumnRef; values: readonly string[]; denial: number | null; at: number }[] = [];
     for (const { from, to, hits } of this.values) {
-      const beside = [...this.names.columns.filter((each) => each.to === from || each.from === to)];
+      // "In the city of Ashley".
+      const before = this.question.says(from - 1, "of") ? from - 1 : from;
+      const beside = [...this.names.columns.filter((each) => each.to === before || each.from === to)];
       const besideTables = this.names.tables.filter((each) => each.to === from || each.from === to);
       const score = ({ ref }: { ref: ColumnRef }) =>
         this.columns.nearness(ref.table, this.columns.base) +
         (beside.some(({ candidates }) => candidates.some((each) => each.ref.column === ref.column)) ? 0.5 : 0) +
         (besideTables.some(({ table }) => table === ref.table) ? 0.5 : 0) +
+        fitOfRole(this.question, ref.column.name) +
         (namingColumns(ref.table).includes(ref.column) ? 0.05 : 0);
       const [best, second] = [...hits].sort((a, b) => score(b) - score(a)) as [ValueHit, ...ValueHit[]];
       if (second !== undefined && score(best) - score(second) < 0.15) this.columns.doubt();
@@ -153,18 +157,18 @@ export class ConditionReader {
       }
       for (const mention of [...beside, ...besideTables]) this.useQualifier(mention, best.ref);
       if (isWhen(this.names, from)) this.columns.doubt();
-      const before = negationBefore(this.question, from);
+      const denies = negationBefore(this.question, from);
       // "No comments by mo": it says which of them are not there.
-      const absent = before === null ? undefined : this.absences.get(before);
+      const absent = denies === null ? undefined : this.absences.get(denies);
       // "Venues without gigs in Cork" are in Cork.
       const denial =
-        absent === best.ref.table || (absent !== undefined && best.ref.table === this.columns.base) ? null : before;
+        absent === best.ref.table || (absent !== undefined && best.ref.table === this.columns.base) ? null : denies;
       const same = chosen.find(
         (other) => other.ref.column === best.ref.column && (other.denial === null) === (denial === null),
       );
       if (same === undefined) chosen.push({ ref: best.ref, values: best.values, denial, at: from });
       else {
-        this.severalOfMany(from, same.ref);
+        if (isUnclearAnd(this.question, from, same.ref, this.columns, this.isGrouped)) this.columns.unuse(from - 1);
         same.values = [...same.values, ...best.values];
         for (let at = from - 1; at >= from - 3; at--) if (this.question.says(at, "or")) this.question.use(at);
       }
@@ -174,12 +178,6 @@ export class ConditionReader {
       if (denial !== null) this.deny(at, denial, ref, valueCondition(values, false), sql);
       else this.filters.push({ ref, sql, at, isState: true });
     }
-  }
-
-  /** "Fields planted with wheat and barley": with both of them, or with either; it does not say. */
-  private severalOfMany(at: number, { table }: ColumnRef): void {
-    if (this.question.says(at - 1, "and") && table !== this.columns.base && !this.columns.isOneOf(table))
-      this.columns.unuse(at - 1);
   }
 
   /** "category" beside "Electronics" says no more. */

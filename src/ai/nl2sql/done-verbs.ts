@@ -9,7 +9,7 @@ import type { TableFacts } from "./schema-facts.js";
 
 /** What has become of a thing: a column would say it. */
 export const DENIES =
-  /^(?:cancelled|canceled|paid|returned|approved|rejected|confirmed|completed|finished|closed|resolved|expired|updated|changed|deleted|verified|activated)$/;
+  /^(?:cancell?(?:ed)?|paid|pay|lost|lose|won|win|(?:return|reject|confirm|finish|pass|fail)(?:ed)?|(?:approv|complet|clos|resolv|expir|updat|chang|delet|activat)ed?|verif(?:y|ied))$/;
 /** What people do with anything. */
 export const GENERAL_DEED =
   /^(?:uses?|used|using|chose|chosen|picked|has|wants?|wanted|needs?|needed|bought|ordered|booked)$/;

@@ -31,6 +31,9 @@ export function firstOfEachSql(
   return `${key} IN (SELECT key FROM (SELECT ${key} AS key, ${place} AS place ${inner}) AS ranked WHERE place <= ${count})`;
 }
 
+/** As answers show it. */
+export const shownSql = (ref: ColumnRef): string => ref.column.stored ?? columnSql(ref);
+
 export function columnSql({ table, column }: ColumnRef): string {
   if (column.sql !== undefined) return column.sql;
   const stored = `${table.sqlName}.${identifier(column.name)}`;

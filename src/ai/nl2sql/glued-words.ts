@@ -25,7 +25,11 @@ const WORDS =
   "shipment shipped shipping shop size skill sold source speed staff stage standard start started state station status stock " +
   "stop store street student subject supplier surname system table target task tax team tenant term test text ticket time tip " +
   "title total track trade train training transaction transfer trip type unit update updated user valid value vehicle vendor " +
-  "version visit volume wage waiter ward warehouse week weekly weight width winner work worker year yearly zip zone";
+  "version visit volume wage waiter ward warehouse week weekly weight width winner work worker year yearly zip zone " +
+  "airline airport arena army author battle bed bonus capital car captain championship chief coach code conductor continent " +
+  "dest destination director dorm education engine expectancy experience form government hair head horse leader life lyrics " +
+  "major mayor medal member museum nationality official ownership population power prize publisher race rank rating " +
+  "religion series severity singer song source spec specs speed stadium surface title tonnage treatment tribe vote voter";
 /** They end a name: `openedat`, `tableno`. */
 const ENDINGS = ["id", "no", "nr", "at", "on", "by"];
 /** Words that are one though they could be two. */
@@ -55,10 +59,13 @@ export function dividedWord(word: string): readonly string[] {
   return found;
 }
 
-/** `deliveredon`, `haemoglobinlevel`: what stands before such an ending is a word whatever it is. */
+/** `isofficial`; `deliveredon`, `haemoglobinlevel`: what stands before such an ending is a word whatever it is. */
+const FLAG = /^(is|has)([a-z]{4,}(?:al|ive|able|ing|ary|ed))$/;
 const ENDING = /^(?:([a-z]{3,}ed)(on|at|by)|([a-z]{4,})(date|name|number|price|amount|status|level))$/;
 
 function byEnding(word: string): readonly string[] | null {
+  const [, flag, state] = FLAG.exec(word) ?? [];
+  if (flag !== undefined) return [flag, state!];
   const [, done, when, thing, what] = ENDING.exec(word) ?? [];
   if (done !== undefined) return [done, when!];
   return thing === undefined ? null : [thing, what!];

@@ -7,6 +7,8 @@ import { wordsOfName } from "./bare-names.js";
 import { KEY_ENDING, wordScore } from "./name-mentions.js";
 import { isVerb, type Question, stemOf, type Token } from "./question.js";
 import type { LinkFacts, SchemaFacts, TableFacts } from "./schema-facts.js";
+import { identifier } from "./sql-names.js";
+import { ABBREVIATIONS } from "./vocabulary.js";
 
 export interface MeantLinks {
   /** Without the keys that are not meant. */
@@ -21,10 +23,14 @@ const FIT_MIN = 0.7;
 const MEANING = 0.6;
 
 const STARTS = new Set(
-  "from origin source departure depart departing start starting sender sent".split(" ").map(stemOf),
+  "from origin source departure depart departing leave leaving departed start starting sender sent"
+    .split(" ")
+    .map(stemOf),
 );
 const ENDS = new Set(
-  "to into destination dest target arrival arrive arriving end receiver recipient received".split(" ").map(stemOf),
+  "to into destination dest target arrival arrive arriving arrived land landing landed end receiver recipient received"
+    .split(" ")
+    .map(stemOf),
 );
 
 export function meantLinks(question: Question, schema: SchemaFacts): MeantLinks {
@@ -42,12 +48,13 @@ export function meantLinks(question: Question, schema: SchemaFacts): MeantLinks 
     const names = meant.map(({ columns }) => columns.join(", "));
     if (meant.length > 1) for (const link of meant) unclear.set(link, names);
   }
-  for (const link of schema.links) if (isRoleOfOne(question, schema, link)) dropped.add(link);
+  for (const link of schema.links) if (link !== schema.meant && isRoleOfOne(question, schema, link)) dropped.add(link);
   if (dropped.size === 0) return { schema, unclear };
   return { schema: { ...schema, links: schema.links.filter((link) => !dropped.has(link)) }, unclear };
 }
 
-const MEMBERS = /(?:members?|memberships?|participants?|enrollments?)$/i;
+/** "Win" of a winner, "lead" of a leader. */
+const doneBy = (role: string) => role.replace(/(?:er|or)$/, "").replace(/([^aeiouls])\1$/, "$1");
 
 /** A department's `head_id`, where employees have a `department_id` and nobody speaks of heads. */
 function isRoleOfOne(question: Question, { links }: SchemaFacts, { from, to, columns }: LinkFacts): boolean {
@@ -59,17 +66,17 @@ function isRoleOfOne(question: Question, { links }: SchemaFacts, { from, to, col
   const back = links.filter((link) => link.from === to && link.to === from);
   const names = [...wordsOfName(from.name), ...wordsOfName(from.primaryKey[0] ?? "")].map(stemOf);
   const isBack = back.length === 1 && isPlain(back[0]!.columns.flatMap(wordsOfName), names);
-  // A guild's `leader_id`, where members of guilds are a table.
+  // A guild's `leader_id`, where members of guilds are a table; a race's `winner_id`, where there are results.
   const isBetween = ({ from: between, to: end, columns: key }: LinkFacts) =>
     end === to &&
-    MEMBERS.test(between.name) &&
+    between !== from &&
     isPlain(key.flatMap(wordsOfName), own) &&
     links.some(
       (link) => link.from === between && link.to === from && isPlain(link.columns.flatMap(wordsOfName), names),
     );
   if (!isBack && !links.some(isBetween)) return false;
   const isSaid = (token: Token, word: string) =>
-    wordScore(token, word) >= MEANING || stemOf(word.replace(/(?:er|or)$/, "")) === token.stem;
+    wordScore(token, word) >= MEANING || stemOf(doneBy(ABBREVIATIONS[word] ?? word)) === token.stem;
   return !question.tokens.some((token) => role.some((word) => isSaid(token, word)));
 }
 
@@ -120,6 +127,25 @@ function byDeed(question: Question, links: readonly LinkFacts[], words: readonly
   const isAbout = question.tokens.some(({ lower: word }) => word === "about");
   const meant = links.filter((_, i) => words[i]!.some((role) => does(role) || (isAbout && SUBJECTS.has(role))));
   return meant.length === 1 ? meant : [];
+}
+
+/** "Depart from Oslo": the verb says no more than the key of that role, which is read. */
+export function saysRole(question: Question, at: number, { links }: SchemaFacts, sql: string): boolean {
+  const stem = question.at(at)!.stem;
+  const roles = [STARTS, ENDS].find((each) => each.has(stem));
+  const isIt = (link: LinkFacts) =>
+    link.columns.flatMap(wordsOfName).some((word) => roles!.has(stemOf(word))) && isRead(link);
+  const isRead = ({ from, columns }: LinkFacts) =>
+    columns.every((column) => sql.includes(`${from.sqlName}.${identifier(column)} = `));
+  return roles !== undefined && links.some(isIt);
+}
+
+/** "Arrive at Oslo" prefers `dest_airport` to `source_airport` where both have the value. */
+export function fitOfRole({ tokens }: Question, column: string): number {
+  const words = wordsOfName(column).map(stemOf);
+  const isSaid = (roles: ReadonlySet<string>) =>
+    words.some((word) => roles.has(word)) && tokens.some(({ stem, isStop }) => !isStop && roles.has(stem));
+  return isSaid(STARTS) !== isSaid(ENDS) ? 0.3 : 0;
 }
 
 /** "Flights from Vienna" where Vienna is a destination: the other way round. */

@@ -6,11 +6,13 @@
 import { DbError } from "../../protocol/errors.js";
 import { ASKABLE_MAX, askableQuestions } from "./askable.js";
 import { restatedWords, unshownWords } from "./asked-entity.js";
+import { wordsOfName } from "./bare-names.js";
 import type { Answer, SimpleAnswer } from "./composed-answer.js";
 import { composedAnswer } from "./compositions.js";
 import { confidenceOf, LIKELY, likelihood } from "./confidence.js";
 import { denyingPrefix, opposite } from "./denied-words.js";
 import { withDurations } from "./durations.js";
+import { withGuessedKeys } from "./guessed-keys.js";
 import { meantLinks } from "./link-roles.js";
 import { misreadWords } from "./misread-words.js";
 import { mendedQuestion } from "./misspellings.js";
@@ -23,8 +25,10 @@ import { Question } from "./question.js";
 import { QuestionReader } from "./read-question.js";
 import { withMargin, withRevenue } from "./revenue-columns.js";
 import type { SchemaFacts } from "./schema-facts.js";
+import { identifier } from "./sql-names.js";
+import { withFlags } from "./text-flags.js";
 import { withTextTimes } from "./text-times.js";
-import { leftOutQuery, withNone } from "./traits.js";
+import { fewestQuery, leftOutQuery, withNone } from "./traits.js";
 import { droppedNames, unplacedWords } from "./unplaced-words.js";
 import { type LookUp, type ValueMention, valueMentions } from "./value-mentions.js";
 import { linkCondition, writeQuery } from "./write-query.js";
@@ -47,6 +51,10 @@ const CONFIDENCE_MAX = 0.95;
 /** What each part of the question beyond two takes from that: there is more to misread. */
 const RISK = 0.03;
 const PARTS_SURE = 2;
+/** Rows that are looked at for codes, how many different ones a column of codes has, and rows that have each. */
+const CODED_ROWS = 20_000;
+const CODES_MAX = 3;
+const CODED_MIN = 3;
 /** Runs of so many words are looked up in the tenant's rows. */
 const WORDS_MAX = 100;
 
@@ -54,7 +62,8 @@ const WORDS_MAX = 100;
 const MISSPELT = 0.15;
 
 /** Throws question_not_understood, with what was understood. */
-export async function matchQuestion(asked: string, stored: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
+export async function matchQuestion(asked: string, declared: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
+  const stored = await withFlags(await withGuessedKeys(declared, lookUp), lookUp);
   const read = understoodBy(plainerWords(asked), stored, lookUp);
   const {
     sql,
@@ -64,12 +73,34 @@ export async function matchQuestion(asked: string, stored: SchemaFacts, lookUp: 
   } = await read.catch(async (error: unknown) => {
     throw await withAskable(error, stored, lookUp);
   });
+  await requireMissing(sql, stored, lookUp);
+  const fewest = fewestQuery(sql);
+  if (fewest !== null && (await lookUp(fewest, [])).length > 0) throw unsure(sql.replace("LEFT JOIN", "JOIN"), sql);
   const without = leftOutQuery(sql);
   const leftOut = without !== null && (await lookUp(without, [])).length > 0;
   const likely = likelihood(asked, { sql, certainty, leftOut }, stored);
   if (leftOut && likely < LIKELY && !isPhrase) throw unsure(sql, withNone(sql, stored));
   const confidence = confidenceOf(likely);
   return { sql, confidence: isMended ? Math.min(confidence, certainty) : confidence };
+}
+
+/** "Without oxygen" where the column is a code that no row lacks: one of its values says so, nobody knows which. */
+async function requireMissing(sql: string, { tables }: SchemaFacts, lookUp: LookUp): Promise<void> {
+  for (const { sqlName, columns } of tables) {
+    for (const column of columns) {
+      const name = `${sqlName}.${identifier(column.name)}`;
+      if (column.kind !== "text" || column.isKey || !sql.includes(`${name} IS NULL`)) continue;
+      const looked = `SELECT ${name} AS v FROM ${sqlName} LIMIT ${CODED_ROWS}`;
+      const codes = await lookUp(
+        `SELECT v, count(*) FROM (${looked}) AS looked GROUP BY v ORDER BY count(*) LIMIT ${CODES_MAX + 1}`,
+        [],
+      );
+      const isOften = codes.length > 0 && Number(codes[0]![1]) >= CODED_MIN;
+      if (!isOften || codes.length > CODES_MAX || codes.some(([value]) => value === null)) continue;
+      const understood = { tables: [], columns: [name], values: [] };
+      throw notUnderstood(`Every row has a value of ${name}.`, understood, wordsOfName(column.name));
+    }
+  }
 }
 
 /** What is not understood, with questions about the same tables that are. */

@@ -22,7 +22,7 @@ export interface NamedLink {
 }
 
 /** Names of keys that say nothing about their table. */
-const PLAIN_KEYS: ReadonlySet<string> = new Set([
+export const PLAIN_KEYS: ReadonlySet<string> = new Set([
   "id",
   "key",
   "nr",

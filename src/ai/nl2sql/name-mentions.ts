@@ -48,6 +48,8 @@ const PART_SCORE = 0.6;
 /** What is left of `offered_on` of offers says nothing. */
 const LITTLE_WORD = /^(?:at|on|of|the|no|is|has|in|by|to|for)$/;
 const SCORE_MIN = 0.3;
+/** The name itself, whole. */
+const SAID_SCORE = 0.9;
 const COUNTS = /^(?:count|cnt|number|num|qty|quantity|total)$/;
 
 const groupsByStem = new Map<string, Set<number>>();
@@ -130,8 +132,33 @@ export function nameMentions(question: Question, schema: SchemaFacts): NameMenti
     (score <= FAMILY_SCORE || (DOER.test(question.lower(from)) && !DOER.test(table.name))) &&
     !isVerb(question.lower(from)) &&
     columns.some((each) => each.from <= from && to <= each.to && each.candidates[0]!.score >= PLURAL_SCORE);
-  const tables = tableMentions(question, schema).filter((mention) => !isColumn(mention));
-  return { tables, columns };
+  const tables = withoutModifiers(
+    question,
+    tableMentions(question, schema).filter((mention) => !isColumn(mention)),
+  );
+  // "TV channels" are rows, whatever flag has "tv" in its name.
+  const isInRows = ({ from, to, candidates }: ColumnMention) =>
+    candidates[0]!.ref.column.kind === "boolean" &&
+    tables.some((each) => each.from <= from && to <= each.to && to - from < each.to - each.from);
+  return { tables, columns: columns.filter((mention) => !isInRows(mention)) };
+}
+
+/** "How many car makers": makers, and no cars; uses the word. */
+function withoutModifiers(question: Question, tables: readonly TableMention[]): TableMention[] {
+  return tables.filter(({ from, to }, i) => {
+    const next = tables[i + 1];
+    const isPlural = (at: number) => /[^s]s$/.test(question.lower(at));
+    const isModifier =
+      next?.from === to &&
+      to === from + 1 &&
+      next.score >= SAID_SCORE &&
+      isPlural(next.from) &&
+      !isPlural(from) &&
+      !isVerb(question.lower(from)) &&
+      question.says(from - 1, "many|most|fewest|of|all");
+    if (isModifier) question.use(from);
+    return !isModifier;
+  });
 }
 
 /** At most one per place: the best, the longest. */
@@ -249,6 +276,10 @@ function columnMentions(question: Question, schema: SchemaFacts): ColumnMention[
 }
 
 function columnsAt(question: Question, from: number, schema: SchemaFacts): ColumnMention | null {
+  // "Average and maximum age", beside a column `average`.
+  const next = question.says(from + 1, "and|or") ? from + 2 : from + 1;
+  const isFunction = (at: number) => AGGREGATES[question.lower(at)] !== undefined;
+  if (isFunction(from) && isFunction(next)) return null;
   const all: { ref: ColumnRef; score: number; length: number }[] = [];
   const things = new Set(schema.tables.map((table) => stemOf(nameWords(schema, table).bare.at(-1)!)));
   for (const table of schema.tables) {

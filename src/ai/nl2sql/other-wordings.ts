@@ -6,7 +6,7 @@
 import { nameWords, wordsOfName } from "./bare-names.js";
 import type { Answer, ComposedAnswer, SimpleAnswer } from "./composed-answer.js";
 import { onlySpending } from "./money-questions.js";
-import { wordScore } from "./name-mentions.js";
+import { isCalled, wordScore } from "./name-mentions.js";
 import { stemOf } from "./question.js";
 import { isMereDeed, relates, tellsWhich } from "./relating-verbs.js";
 import { ofRoleNames } from "./role-names.js";
@@ -41,6 +41,10 @@ const PERSONS = new Set(
 /** Words that only seem to be understood are more often misread. */
 const OTHER_MAX = 0.85;
 const SHORT = 0.84;
+/** A word of the same family. */
+const FAMILY = 0.7;
+/** "Treat" of treatments. */
+const LETTERS_MIN = 4;
 /** The word itself, or its plural. */
 const NAMED = 0.95;
 
@@ -165,7 +169,17 @@ async function ofWhom(
     if (one?.shape.base === table && one.shape.filters.some(refersToThem)) found.push(one);
   }
   const [only, other] = found;
-  return only === undefined || other !== undefined ? null : lessSure(only);
+  // "Who treated Rex", where there are treatments: not who owns him.
+  const isLeftOut = (table: TableFacts) => isOfVerb(table, verb!, schema) && !only!.sql.includes(table.sqlName);
+  return only === undefined || other !== undefined || schema.tables.some(isLeftOut) ? null : lessSure(only);
+}
+
+function isOfVerb(table: TableFacts, verb: string, schema: SchemaFacts): boolean {
+  const stem = stemOf(verb);
+  const isLonger = (word: string) => stem.length >= LETTERS_MIN && stemOf(word).startsWith(stem);
+  return (
+    isCalled(schema, table, { lower: verb.toLowerCase(), stem }, FAMILY) || nameWords(schema, table).bare.some(isLonger)
+  );
 }
 
 /** "How many permits did Sam Ito submit": those of Sam Ito. */

@@ -98,6 +98,8 @@ export function groupPhrases(question: Question, names: NameMentions, isValue: (
       next = more;
     }
     if (groups.length === 0) continue;
+    // "The name of each hall": a group is shown by its name.
+    if (groups[0]!.kind === "table" && question.says(at - 1, "name|names")) question.use(at - 1);
     question.use(at, at + length);
     return groups;
   }
@@ -228,7 +230,8 @@ export function orderPhrase(question: Question, names: NameMentions): OrderPhras
     question.use(at);
     question.use(by, named.mention.to);
     if (question.says(at + 1, "order")) question.use(at + 1);
-    return { at, named, descending: direction(question, named.mention.to) };
+    const fromTo = fromMostToLeast(question, named, named.mention.to);
+    return { at, named, descending: fromTo ?? direction(question, named.mention.to) };
   }
   return greatestFirst(question);
 }
@@ -236,6 +239,13 @@ export function orderPhrase(question: Question, names: NameMentions): OrderPhras
 /** "Longest first" at the end: not "the first", of which there is one. */
 function greatestFirst(question: Question): OrderPhrase | null {
   const at = question.tokens.length - 2;
+  // "In descending order", of what is counted.
+  if (at > 0 && question.says(at, "descending|ascending|decreasing|increasing", "order") && !question.isUsed(at)) {
+    const from = question.says(at - 1, "in") ? at - 1 : at;
+    question.use(from, at + 2);
+    const descending = question.says(at, "descending|decreasing");
+    return { at, named: null, descending, measure: { descending, words: [] } };
+  }
   if (at <= 0 || !question.says(at + 1, "first")) return null;
   const most = /^(?:most|fewest)$/.test(question.lower(at))
     ? { descending: question.says(at, "most"), words: [] }
@@ -255,6 +265,22 @@ function greatestFirst(question: Question): OrderPhrase | null {
 function isOrder(question: Question, names: NameMentions, at: number): boolean {
   if (!question.says(at, "order")) return false;
   return question.says(at + 1, "by") || (at === 0 && !names.columns.some(({ from, to }) => from <= 0 && to > 1));
+}
+
+/** "From the oldest to the youngest", of ages, years or days; null: it does not say so. */
+function fromMostToLeast(question: Question, named: Named, from: number): boolean | null {
+  const at = question.tokens.findIndex((_, i) => i >= from && question.says(i, "from"));
+  const first = question.says(at + 1, "the") ? at + 2 : at + 1;
+  const to = question.says(first + 1, "to") ? first + 1 : -1;
+  if (at < 0 || to < 0) return null;
+  const word = question.lower(first);
+  const last = question.says(to + 1, "the") ? to + 2 : to + 1;
+  const measure = adjectiveOf(word, "est") ?? adjectiveOf(`${word}est`, "est");
+  if (measure === null || question.at(last) === null) return null;
+  question.use(at, last + 1);
+  const isAge = named.kind === "column" && /(?:^|_)age$/i.test(named.mention.candidates[0]!.ref.column.name);
+  // Who is oldest has the highest age and the earliest day.
+  return isAge && measure.time === "birth" ? !measure.descending : measure.descending;
 }
 
 function direction(question: Question, from: number): boolean {

@@ -21,6 +21,8 @@ const DONE = new Set([...ENDS, ...["returned", "paid", "delivered", "submitted"]
 const SURE = 0.9;
 /** The word itself, or its plural. */
 const PLURAL = 0.95;
+/** Written short. */
+const SHORT = 0.84;
 
 export function plainStates(question: Question, names: NameMentions, columns: ColumnFinder): Filter[] {
   const filters: Filter[] = [];
@@ -44,7 +46,7 @@ export function plainStates(question: Question, names: NameMentions, columns: Co
     else if (question.says(at, "overdue") && (isOfRows(at + 1) || isPredicate(at))) overdue(at);
     else if (question.says(at, "never")) neverHappened(at);
     else if (question.at(at)!.number !== null) {
-      const ref = numberedAt(question, names, columns, at);
+      const ref = numberedAt(question, names, columns, at) ?? hasNumberAt(question, columns, at);
       if (ref !== null) add(ref, at, (column) => `${column} = ${question.at(at)!.number}`);
     } else {
       const ref = ordinalAt(question, columns, at);
@@ -102,6 +104,18 @@ function numberedAt(question: Question, names: NameMentions, columns: ColumnFind
   const ref = columns.resolve(mention, (each) => isNumber(each) && each.table === columns.base);
   const fit = mention.candidates.find((each) => each.ref.column === ref?.column)?.score ?? 0;
   if (ref === null || fit < PLURAL) return null;
+  question.use(at, mention.to);
+  return ref;
+}
+
+/** "Cars with 4 cylinders", of rows that have a number of that name. */
+function hasNumberAt(question: Question, columns: ColumnFinder, at: number): ColumnRef | null {
+  const mention = columns.mentionAt(at + 1, isNumber);
+  if (mention?.from !== at + 1 || !question.says(at - 1, "with|have|has|having")) return null;
+  const isOwn = (ref: ColumnRef) => isNumber(ref) && ref.table === columns.base;
+  const ref = columns.resolve(mention, isOwn);
+  const fit = mention.candidates.find((each) => each.ref.column === ref?.column)?.score ?? 0;
+  if (ref === null || fit < SHORT) return null;
   question.use(at, mention.to);
   return ref;
 }

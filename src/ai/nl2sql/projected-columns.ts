@@ -5,7 +5,7 @@
 import { anyKind, type ColumnFinder, isTime } from "./column-finder.js";
 import type { NameMentions } from "./name-mentions.js";
 import { isVerb, type Question } from "./question.js";
-import { type ColumnRef, namingColumns } from "./schema-facts.js";
+import { type ColumnFacts, type ColumnRef, namingColumns, type TableFacts } from "./schema-facts.js";
 
 /** Below this a word hardly names a column. */
 const SURE = 0.9;
@@ -15,6 +15,31 @@ const PROJECTED = 0.5;
 /** A synonym, or less. */
 const SYNONYM = 0.6;
 
+/** By what rows are told apart: their own names, or those of the only thing with names that each of them is or has. */
+function namesOf(base: TableFacts, columns: ColumnFinder): ColumnRef[] {
+  const own = namingColumns(base).map((column) => ({ table: base, column }));
+  if (!own.every(({ column }) => column.isKey)) return own;
+  const named = columns.onesOf().flatMap((table) => {
+    const refs = namingColumns(table).map((column) => ({ table, column }));
+    return refs.some(({ column }) => column.isKey) ? [] : [refs];
+  });
+  if (named.length !== 1) return own;
+  columns.doubt();
+  return named[0]!;
+}
+
+/** "The ids and weights of all pets", "pet ids": the only key of the rows; uses the word. */
+function keyAsked(question: Question, names: NameMentions, base: TableFacts): ColumnFacts | null {
+  const isFree = (at: number) =>
+    !question.isUsed(at) && !names.columns.some(({ from, to }) => to - from > 1 && from <= at && at < to);
+  const at = question.tokens.findIndex((_, i) => question.says(i, "id|ids") && isFree(i));
+  const owner = names.tables.find(({ to }) => to === at);
+  const isOfRows = owner === undefined ? question.says(at + 1, "of|and|for|from") : owner.table === base;
+  if (at < 0 || !isOfRows || base.primaryKey.length !== 1) return null;
+  question.use(at);
+  return base.columns.find(({ name }) => name === base.primaryKey[0]) ?? null;
+}
+
 /** Columns that are named and mean nothing else. */
 export function projectedColumns(question: Question, names: NameMentions, columns: ColumnFinder): ColumnRef[] {
   const base = columns.base!;
@@ -23,11 +48,13 @@ export function projectedColumns(question: Question, names: NameMentions, column
     if (!refs.some(({ column }) => column === ref.column)) refs.push(ref);
   };
   const asksWhen = question.says(0, "when");
+  const key = keyAsked(question, names, base);
+  if (key !== null) add({ table: base, column: key });
   for (const mention of names.columns) {
     if (question.isUsed(mention.from)) continue;
     const word = question.lower(mention.from);
     if (/^names?$/.test(word) && mention.to === mention.from + 1) {
-      for (const column of namingColumns(base)) add({ table: base, column });
+      for (const ref of namesOf(base, columns)) add(ref);
       question.use(mention.from, mention.to);
       continue;
     }

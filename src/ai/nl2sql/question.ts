@@ -8,6 +8,8 @@ const IRREGULAR_VERBS: Readonly<Record<string, string>> = {
   taught: "teach",
   driven: "drive",
   flown: "fly",
+  led: "lead",
+  won: "win",
 };
 
 export function stemOf(word: string): string {
@@ -17,7 +19,7 @@ export function stemOf(word: string): string {
 
 /** A verb form that says what is done with things, and by whom. */
 export const isVerb = (word: string) =>
-  /(ed|made|bought|sold|paid|spent|written|taught|taken|shown|driven|given|built|held|sent|born|ing)$/.test(word);
+  /(ed|lost|made|bought|sold|paid|spent|written|taught|taken|shown|driven|given|built|held|sent|born|ing)$/.test(word);
 
 export interface Token {
   readonly text: string;

@@ -213,7 +213,7 @@ export class QuestionReader {
   private groupKeys(groups: readonly GroupPhrase[]): GroupKey[] {
     const keys: GroupKey[] = [];
     for (const group of groups) {
-      if (group.kind === "table") keys.push({ kind: "table", table: group.mention.table });
+      if (group.kind === "table") keys.push(this.columns.keyOf(group.mention));
       else if (group.kind === "column") {
         const ref = this.columns.resolve(group.mention, anyKind);
         if (ref !== null) keys.push({ kind: "column", ref });
@@ -358,6 +358,8 @@ export class QuestionReader {
     } else if (this.conditions.isGrouped && words.length === 0 && time === undefined)
       this.order = { ref: null, descending };
     else if (own?.table === this.columns.base && time === undefined) this.order = { ref: own, descending };
+    else if (words.length === 0 && time === undefined && this.columns.onlyNumber() !== null)
+      this.order = { ref: this.columns.onlyNumber(), descending };
     else {
       const age = time === undefined ? null : this.columns.ownAge(time);
       if (age === null) this.columns.unuse(at);
@@ -427,7 +429,10 @@ export class QuestionReader {
     const isOrderShown = this.order?.ref == null || columns.some(({ column }) => column === this.order!.ref!.column);
     if (!isOrderShown && columns.some(({ table }) => !this.columns.isOneOf(table))) this.unuseColumn(columns[0]!);
     const [only] = columns;
-    const many = only !== undefined && columns.some(({ table }) => table !== this.columns.base);
+    // Students with their cities are as many as there are students.
+    const isOfRows = ({ table }: ColumnRef) => table === this.columns.base || this.columns.isOneOf(table);
+    const isOwn = columns.some(({ table }) => table === this.columns.base) && columns.every(isOfRows);
+    const many = only !== undefined && !isOwn && columns.some(({ table }) => table !== this.columns.base);
     return {
       base: this.columns.base!,
       columns,
@@ -481,11 +486,12 @@ export class QuestionReader {
     const own = mention === undefined ? null : this.columns.resolve(mention, (each) => each.table === counted);
     const ref = own ?? (mention === undefined ? null : this.groupOfUnnamed(mention));
     if (ref === null || (this.columns.base !== counted && mention!.candidates[0]!.score < 0.9)) return [];
-    // "The name of the farm with the most workers" is that of the farm.
-    const { to } = mention!;
-    const owner = this.names.tables.find(({ from }) => from > to && from <= to + 2);
+    // "The name of the farm with the most workers", "the name and age of visitors with more than 3 museums".
+    const { from, to } = mention!;
+    if (this.columns.base !== counted && to === from + 1 && this.question.says(from, "name|names")) return [];
+    const owner = this.names.tables.find((each) => each.from > to && each.from <= to + 2);
     if (owner?.table === this.columns.base && this.question.says(to, "of")) return [];
-    this.question.use(mention!.from, mention!.to);
+    this.question.use(from, to);
     // Rows that have none are of none.
     if (this.ranking !== null && ref.column.nullable)
       this.conditions.filters.push({ ref, sql: (column) => `${column} IS NOT NULL` });

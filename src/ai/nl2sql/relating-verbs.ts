@@ -15,7 +15,7 @@ const VERBS = new Set(
     "coach direct organise organize sponsor fund grow grew grown stock carry buy bought purchase order book reserve contain " +
     "score release publish record attend visit perform receive get got take took upload post share create add file log register " +
     "join rent lease hire sign stream watch listen download view process review borrow inspect repair service host donate give " +
-    "gave appear act star participate compete contribute send sent complete win won earn assign conduct enroll"
+    "gave raise raised speak spoke spoken appear act star participate compete contribute send sent complete win won earn assign conduct enroll"
   )
     .split(" ")
     .map(stemOf),
@@ -149,7 +149,9 @@ class RelatingVerbs {
     const isAsked = question.tokens
       .slice(0, before.from)
       .some(({ lower }) => /^(?:do|does|did|that|which|no)$/.test(lower));
-    if (!isAsked) return null;
+    // "How many students play chess".
+    const isCounted = question.says(0, "how", "many") && !tellsWhich(question.lower(at)) && after !== undefined;
+    if (!isAsked && !isCounted) return null;
     return after?.table ?? (next === question.tokens.length ? before.table : null);
   }
 

@@ -29,7 +29,7 @@ export async function ofRoleNames(text: string, schema: SchemaFacts, answer: Ans
   if (only === undefined || other !== undefined) return null;
   const { link, start, end } = only;
   const isRival = (each: LinkFacts) => each !== link && each.from === link.from && each.to === link.to;
-  const meant = { ...schema, links: schema.links.filter((each) => !isRival(each)) };
+  const meant = { ...schema, links: schema.links.filter((each) => !isRival(each)), meant: link };
   const named = text.slice(0, start) + link.to.name + text.slice(end);
   const one = await answer(named, meant);
   if (one?.sql.includes(linkCondition(link)) === true) return one;

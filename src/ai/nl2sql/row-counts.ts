@@ -4,12 +4,12 @@
  */
 import { type ColumnFinder, isBoolean } from "./column-finder.js";
 import type { Condition } from "./conditions.js";
-import type { NameMentions, TableMention } from "./name-mentions.js";
+import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
 import { type GroupPhrase, type Named, namedAt } from "./phrases.js";
 import type { QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
 import { relates } from "./relating-verbs.js";
-import type { TableFacts } from "./schema-facts.js";
+import type { ColumnRef, TableFacts } from "./schema-facts.js";
 import type { ValueMention } from "./value-mentions.js";
 import { AGGREGATES } from "./vocabulary.js";
 
@@ -41,6 +41,11 @@ export function countCondition(
   const next = behindStates(first, question, values, columns);
   const named =
     rowsAt(names, first) ?? (namedAt(names, first)?.kind === "table" ? namedAt(names, first) : namedAt(names, next));
+  if (named?.kind === "column") {
+    const ref = keyOfMany(named.mention, columns);
+    if (ref !== null) question.use(named.mention.from, named.mention.to);
+    if (ref !== null) return of(ref.table);
+  }
   if (named?.kind !== "table") return countedValues(values, first, columns, of);
   const { mention } = named;
   // "Which countries have more than 2 customers": rows are counted by a column of their own.
@@ -54,6 +59,15 @@ export function countCondition(
   if (next > first && columns.isOneOf(mention.table)) return null;
   question.use(mention.from, mention.to);
   return of(mention.table);
+}
+
+/** "More than 2 languages" of rows that tell a country and one of its languages, each once. */
+function keyOfMany({ candidates }: ColumnMention, columns: ColumnFinder): ColumnRef | null {
+  const [only, other] = candidates.filter(({ ref, score }) => score >= SURE && columns.manyOf().includes(ref.table));
+  const { primaryKey } = only?.ref.table ?? { primaryKey: [] };
+  return other === undefined && primaryKey.length === 2 && primaryKey.includes(only!.ref.column.name)
+    ? only!.ref
+    : null;
 }
 
 /** "More than one beer" of beers, though a column is called so, too: rows are counted. */

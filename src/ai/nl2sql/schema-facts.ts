@@ -17,6 +17,8 @@ export interface ColumnFacts {
   readonly isText?: true;
   /** Of what no column holds: what it is made of. */
   readonly sql?: string;
+  /** Of a flag that is kept as text or number: the column itself, which answers show. */
+  readonly stored?: string;
 }
 
 export interface TableFacts {
@@ -43,6 +45,8 @@ export interface SchemaFacts {
   readonly links: readonly LinkFacts[];
   /** Keys by which a row refers to another one of its own table. */
   readonly selfLinks: readonly LinkFacts[];
+  /** The key that is known to be meant, though no word of the question says so any more. */
+  readonly meant?: LinkFacts;
 }
 
 /** The schema with other facts in place of some tables; the same where there are none. */
@@ -110,7 +114,11 @@ export function pathBetween(
     if (table === to) return here.steps;
     for (const step of stepsFrom(schema, table)) {
       const next = endOf(step);
-      const cost = here.cost + (preferred.has(next) ? 0.6 : 1) + (step.toMany ? 0.05 : 0);
+      const cost =
+        here.cost +
+        (preferred.has(next) ? 0.6 : 1) +
+        (step.toMany ? 0.05 : 0) +
+        (isSibling(schema, here, step) ? 0.5 : 0);
       const known = best.get(next);
       if (known !== undefined && known.cost <= cost) continue;
       best.set(next, { cost, steps: [...here.steps, step] });
@@ -118,6 +126,12 @@ export function pathBetween(
     }
   }
   return null;
+}
+
+/** From a client to its district and down to all accounts there: they share a district, and no more. */
+function isSibling({ links }: SchemaFacts, { steps }: { readonly steps: readonly Step[] }, step: Step): boolean {
+  const isUp = steps.length > 0 && !steps.at(-1)!.toMany;
+  return isUp && step.toMany && links.filter(({ from }) => from === step.link.from).length === 1;
 }
 
 function stepsFrom({ links }: SchemaFacts, table: TableFacts): Step[] {

@@ -130,6 +130,16 @@ export function leftOutQuery(sql: string): string | null {
   return `SELECT ${key} FROM ${table} EXCEPT SELECT ${key} FROM ${base}${joins} LIMIT 1`;
 }
 
+const FEWEST =
+  /^(SELECT (\S+\.\S+), )(count\([^()]+\)) AS count FROM (\S+)( LEFT JOIN .*? GROUP BY (\S+)) ORDER BY \3 LIMIT 1$/;
+
+/** Asks for one of the values by which rows are counted that has none; null: no fewest of values are asked for. */
+export function fewestQuery(sql: string): string | null {
+  const [, list, shown, counted, base, rest, group] = FEWEST.exec(sql) ?? [];
+  if (list === undefined || shown !== group) return null;
+  return `${list}${counted} AS count FROM ${base}${rest} HAVING ${counted} = 0 LIMIT 1`;
+}
+
 /** The same counts with things that have none; null: more than two tables are read. */
 export function withNone(sql: string, schema: SchemaFacts): string | null {
   const [, base, joins] = COUNTED.exec(sql) ?? [];

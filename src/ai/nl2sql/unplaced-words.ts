@@ -3,10 +3,13 @@
  * `match-question.ts` once the SQL is written; stateless.
  */
 import { nameWords, wordsOfName } from "./bare-names.js";
+import { saysRole } from "./link-roles.js";
 import { isCalled, type NameMentions, wordScore } from "./name-mentions.js";
 import { isVerb, type Question, type Token } from "./question.js";
 import type { ColumnRef, SchemaFacts, TableFacts } from "./schema-facts.js";
+import { identifier } from "./sql-names.js";
 import type { ValueMention } from "./value-mentions.js";
+import { isOfKeyedValue, isOpenNow } from "./values-of-roles.js";
 import { UNIT_NAMES, UNITS } from "./vocabulary.js";
 
 /** They mean little by themselves and qualify the words beside them. */
@@ -46,7 +49,7 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
   const asking = isReport(question) ? askingLength(question) : 0;
   question.tokens.forEach((token, at) => {
     if (at < asking || question.isUsed(at) || !/[\p{L}\p{N}<>=]/u.test(token.text)) return;
-    if (isOfEach(question, at, sql)) words.push(token.text);
+    if (isOfEach(question, at, sql) || isOpenNow(question, at, tables, sql)) words.push(token.text);
     else if (token.isPrefix === true) words.push(question.slice(at, at + 2));
     else if (WEIGHTY.test(token.lower)) {
       words.push(token.text);
@@ -59,7 +62,8 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
       const isOfAmounts = isVerb(question.lower(at + 1)) || question.says(at + 1, "per|by");
       if (!(isOfAmounts ? /\bsum\(/ : /\b(?:count|sum)\(/).test(sql)) words.push(token.text);
     } else if (isAmount(question.lower(at - 1)) && SPENT.test(token.lower)) return;
-    else if (isUnitOf(question, at, tables, sql)) return;
+    else if (saysRole(question, at, schema, sql)) return;
+    else if (isUnitOf(question, at, tables, sql) || isOfKeyedValue(question, at, schema, sql)) return;
     else if (isOfContact(question, at, schema, tables, sql)) return;
     else if (isDealing(question, at, schema, tables) || isFlagged(question, at, tables, sql)) return;
     else if (isMadeIn(question, at, tables, sql)) return;
@@ -82,8 +86,14 @@ export function droppedNames(
 ): string[] {
   const isRead = ({ from, to }: { from: number; to: number }) =>
     question.isUsed(from) && !values.some((value) => from < value.to && value.from < to);
+  const list = sql.slice(0, sql.indexOf(" FROM "));
   const lost = columns.filter((mention) => {
     if (!isRead(mention) || mention.candidates[0]!.score < SURE || question.at(mention.from)!.isStop) return false;
+    // The ids of rows are their key, whatever it is called.
+    const isKeyShown = tables.some(({ table }) =>
+      [...table.primaryKey.map(identifier), "*"].some((key) => list.includes(`${table.sqlName}.${key}`)),
+    );
+    if (question.says(mention.from, "id|ids") && mention.to === mention.from + 1) return !isKeyShown;
     const tablesHere = tables.filter(({ from, to }) => from < mention.to && mention.from < to);
     const named = [
       ...mention.candidates.map(({ ref }) => ref.column.sql ?? ref.column.name),

@@ -256,6 +256,7 @@ export const ABBREVIATIONS: Readonly<Record<string, string>> = {
   dt: "date",
   emp: "employee",
   kd: "kunde",
+  ldr: "leader",
   ht: "height",
   inv: "invoice",
   lief: "lieferant",
@@ -429,7 +430,7 @@ export const UNITS: ReadonlySet<string> = new Set(
   (
     "millisecond milliseconds ms minute minutes min mins hour hours second seconds year years month months day days week weeks kg kilogram kilograms " +
     "kilo kilos g gram grams mg milligram milligrams cm m meter meters metre metres km mile miles dollar dollars usd euro " +
-    "euros eur pound pounds percent point points unit units piece pieces old"
+    "euros eur pound pounds percent point points unit units piece pieces old sqm km2 m2"
   ).split(" "),
 );
 
@@ -451,6 +452,8 @@ export const UNIT_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
     ["centimetre", "centimetres", "centimeter", "centimeters", "cm"],
     ["kilometre", "kilometres", "kilometer", "kilometers", "km"],
     ["mile", "miles", "mi"],
+    ["square metre", "sqm", "m2"],
+    ["square kilometre", "km2"],
     ["dollar", "dollars", "usd"],
     ["euro", "euros", "eur"],
     ["pound", "pounds", "lb", "lbs"],

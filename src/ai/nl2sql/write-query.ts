@@ -3,7 +3,7 @@
  * many of become EXISTS, so no row is listed or counted twice. Groups join both.
  */
 
-import { columnSql as columnOf, firstOfEachSql } from "./first-of-each.js";
+import { columnSql as columnOf, firstOfEachSql, shownSql } from "./first-of-each.js";
 import { compareSql } from "./period-changes.js";
 import type { Aggregate, Filter, GroupKey, QueryShape } from "./query-shape.js";
 import { endOf, namingColumns, pathBetween, type SchemaFacts, type Step, type TableFacts } from "./schema-facts.js";
@@ -236,7 +236,7 @@ class Writer {
     if (aggregates.length > 0) return { list: aggregates.map(aggregateOf).map(listed).join(", "), tail: [] };
     const ends = columns.length > 0 ? [] : linkedBy(base, this.schema);
     const named = ends.flatMap((table) => namingColumns(table).map((column) => columnOf({ table, column })));
-    const list = columns.length > 0 ? columns.map(columnOf).join(", ") : [allOf(base), ...named].join(", ");
+    const list = columns.length > 0 ? columns.map(shownSql).join(", ") : [allOf(base), ...named].join(", ");
     const tail: string[] = [];
     const { firstOfEach } = this.shape;
     if (firstOfEach !== null) {
@@ -250,7 +250,9 @@ class Writer {
       if (this.shape.limit !== null && order.ref.column.nullable) this.where.push(`${by} IS NOT NULL`);
       tail.push(`ORDER BY ${by}${order.descending ? " DESC" : ""}`);
     }
-    return { list: isDistinct ? `DISTINCT ${list}` : list, tail };
+    // What rows are ordered by would have to be shown, too.
+    const isOrderShown = !order?.ref || columns.some(({ column }) => column === order.ref!.column);
+    return { list: isDistinct && isOrderShown ? `DISTINCT ${list}` : list, tail };
   }
 
   /** Of periods to compare: each column has a name of its own. */
@@ -268,10 +270,9 @@ class Writer {
 
   /** "The email of the author with the most stories": what is asked of a row that is a group. */
   private besides(keys: readonly GroupKey[]): { list: string; by: string }[] {
-    const ofRow = keys.find((key) => key.kind === "table" && key.table === this.shape.base);
-    if (ofRow === undefined) return [];
-    const known = keyColumns(ofRow).map(({ by }) => by);
-    const asked = this.shape.columns.filter(({ table }) => table === this.shape.base).map(columnOf);
+    const rows = keys.flatMap((key) => (key.kind === "table" ? [key.table] : []));
+    const known = keys.flatMap(keyColumns).map(({ by }) => by);
+    const asked = this.shape.columns.filter(({ table }) => rows.includes(table)).map(shownSql);
     return asked.filter((column) => !known.includes(column)).map((by) => ({ list: by, by }));
   }
 
@@ -410,7 +411,7 @@ function keyColumns(key: GroupKey): { list: string; by: string }[] {
     const by = part === null ? `date_trunc('${key.unit}', ${column})` : `extract(${part} FROM ${column})`;
     return [{ list: `${by} AS ${key.unit.replaceAll(" ", "_")}`, by }];
   }
-  if (key.kind === "column") return [columnOf(key.ref)].map((by) => ({ list: by, by }));
+  if (key.kind === "column") return [shownSql(key.ref)].map((by) => ({ list: by, by }));
   const { table } = key;
   const keys = table.columns.filter(({ name }) => table.primaryKey.includes(name));
   const naming = namingColumns(table);

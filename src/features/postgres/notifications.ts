@@ -46,20 +46,26 @@ export class Notifications {
     this.listeners.delete(listener);
   }
 
-  /**
-   * Tells everybody who listens. `sender`: the number of the session; null: a request of HTTP. Equal ones of a
-   * transaction are told once.
-   */
-  tell(sender: number | null, all: readonly Notification[]): void {
-    const seen = new Set<string>();
-    for (const { channel, payload } of all) {
-      const key = `${channel}\0${payload}`;
-      if (seen.has(key)) continue;
-      seen.add(key);
+  /** Tells everybody who listens but `except`. `sender`: the number of the session; null: a request of HTTP. */
+  tell(sender: number | null, all: readonly Notification[], except: Listener | null = null): void {
+    for (const { channel, payload } of once(all)) {
       const told: Told = { sender, payload, message: messageOf(sender ?? 0, channel, payload) };
-      for (const listener of this.listeners) if (listener.channels.has(channel)) listener.told(told);
+      for (const listener of this.listeners) {
+        if (listener !== except && listener.channels.has(channel)) listener.told(told);
+      }
     }
   }
+}
+
+/** What the session tells its own client of what it has notified itself. */
+export function messagesToOneself(self: Listener, number: number, all: readonly Notification[]): readonly Uint8Array[] {
+  const heard = once(all).filter(({ channel }) => self.channels.has(channel));
+  return heard.map(({ channel, payload }) => messageOf(number, channel, payload));
+}
+
+/** Equal ones of a transaction are told once. */
+function once(all: readonly Notification[]): readonly Notification[] {
+  return [...new Map(all.map((each) => [`${each.channel}\0${each.payload}`, each])).values()];
 }
 
 function messageOf(sender: number, channel: string, payload: string): Uint8Array {

@@ -151,6 +151,8 @@ export const SESSION_FUNCTIONS: readonly ScalarFunction[] = [
   fnWith("pg_backend_pid", [], INT4, (context) => actions(context).number),
   fnWith("pg_cancel_backend", [INT4], BOOL, (context, [pid]) => actions(context).cancel(pid as number)),
   fnWith("pg_terminate_backend", [INT4], BOOL, (context, [pid]) => actions(context).terminate(pid as number)),
+  // What was notified waits in no queue that could become full.
+  fnWith("pg_notification_queue_usage", [], FLOAT8, () => 0),
   fnWith("pg_notify", [TEXT, TEXT], VOID, (context, [channel, payload]) => {
     actions(context).notify(channel as string, payload as string);
     return "";

@@ -24,7 +24,7 @@ import { type CopyIn, copyInFor } from "./copy-in.js";
 import { copyOut } from "./copy-out.js";
 import { callFunction } from "./function-call.js";
 import { LiveWireSession } from "./live-wire-session.js";
-import { type Listener, type Notification, noteNotification, type Told } from "./notifications.js";
+import { type Listener, messagesToOneself, type Notification, noteNotification, type Told } from "./notifications.js";
 import { bindMessage, executeMessage, Portals, parseMessage } from "./portals.js";
 import { ReadyAnswers } from "./ready-answers.js";
 import { SeenCommits } from "./seen-commits.js";
@@ -69,6 +69,8 @@ export class WireSession implements WireHost, Listener, LockOwner {
   readonly transactionLocks: LockOwner["transactionLocks"] = [];
   /** What the open transaction, or the statement that is one, has notified. */
   private notified: Notification[] = [];
+  /** What its client hears of that, before it is told that the server is ready. */
+  private heard: readonly Uint8Array[] = [];
   /** Null: the gateway has not asked for it yet. */
   private pushes: Push | null = null;
   readonly live: LiveWireSession;
@@ -297,7 +299,8 @@ export class WireSession implements WireHost, Listener, LockOwner {
     if (notified.length === 0) return;
     this.notified = [];
     if (!hasCommitted) return;
-    const told = (): void => this.shared.notifications.tell(this.number, notified);
+    this.heard = [...this.heard, ...messagesToOneself(this, this.number, notified)];
+    const told = (): void => this.shared.notifications.tell(this.number, notified, this);
     this.client.request.durable().then(told, () => undefined);
   }
 
@@ -391,14 +394,10 @@ export class WireSession implements WireHost, Listener, LockOwner {
 
   ready(): void {
     const { session, writer } = this;
+    for (const message of this.heard) writer.bytes(message);
+    this.heard = [];
     writer.begin(BACK.readyForQuery);
-    writer.byte(
-      session.inTransaction && !this.isImplicit
-        ? session.status === "failed"
-          ? STATUS.failed
-          : STATUS.active
-        : STATUS.idle,
-    );
+    writer.byte(STATUS[session.inTransaction && !this.isImplicit ? session.status : "idle"]);
     writer.end();
     this.answers.mark();
   }

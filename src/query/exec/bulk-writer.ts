@@ -425,16 +425,13 @@ export class BulkWriter {
   }
 
   /**
-   * Those of the keys that the transaction does not find. Another one must not remove what was found: the reads are
-   * validated at commit.
+   * Those of the keys that the transaction does not find. Another one must not remove what was found.
    */
   private *missing(texts: readonly string[]): Generator<undefined, readonly string[]> {
     const { tx } = this.context;
     const missing: string[] = [];
     for (const some of stepsInOrder(texts)) {
-      tx.guardReads(true);
-      const found = tx.getMany(some.map((text) => Buffer.from(text, "latin1")));
-      tx.guardReads(false);
+      const found = tx.expectFound(() => tx.getMany(some.map((text) => Buffer.from(text, "latin1"))));
       found.forEach((stored, i) => {
         if (stored === undefined) missing.push(some[i]!);
       });

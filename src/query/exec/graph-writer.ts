@@ -199,10 +199,7 @@ export class GraphWriter {
     present.add(id);
     if (isFound) {
       const { tx } = this.context;
-      tx.guardReads(true);
-      const isThere = tx.noteFound(nodes.keyOf(id));
-      tx.guardReads(false);
-      if (!isThere) throw deletedEntity();
+      if (!tx.expectFound(() => tx.noteFound(nodes.keyOf(id)))) throw deletedEntity();
       return;
     }
     this.unread.push(id);
@@ -210,16 +207,14 @@ export class GraphWriter {
   }
 
   /**
-   * Another transaction that deletes one of the nodes and this one cannot both commit: the reads count whatever the
-   * isolation. Many keys are read in a third of the time of single ones. Throws EntityNotFound.
+   * Another transaction that deletes one of the nodes and this one cannot both commit, whatever the isolation. Many
+   * keys are read in a third of the time of single ones. Throws EntityNotFound.
    */
   private readNodes(): void {
     const { nodes, context, unread } = this;
     if (unread.length === 0) return;
     this.unread = [];
-    context.tx.guardReads(true);
-    const records = context.tx.getMany(unread.map((id) => nodes.keyOf(id)));
-    context.tx.guardReads(false);
+    const records = context.tx.expectFound(() => context.tx.getMany(unread.map((id) => nodes.keyOf(id))));
     if (records.includes(undefined)) throw deletedEntity();
     this.readStep.note(
       records.length,

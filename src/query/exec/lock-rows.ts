@@ -1,7 +1,7 @@
 /**
  * FOR UPDATE and FOR SHARE: holds the rows that come by against other transactions until this one ends, where
- * transactions wait for each other (storage/key-locks.ts). Elsewhere reads are validated at the commit, and rows simply
- * pass.
+ * transactions wait for each other (storage/key-locks.ts). Elsewhere the transaction fails at its commit if such a row
+ * was changed.
  */
 import { sqlError } from "../../protocol/errors.js";
 import { KeyConflict } from "../../storage/key-locks.js";
@@ -65,15 +65,15 @@ class LockRows implements Operator {
    * key.
    */
   private lock({ columns }: Batch, row: number): boolean {
-    const { strength, wait } = this.plan;
-    for (const slot of this.slots) {
-      const key = columns[slot]![row] as Uint8Array | null;
+    const { strength, tables, wait } = this.plan;
+    for (let i = 0; i < this.slots.length; i++) {
+      const key = columns[this.slots[i]!]![row] as Uint8Array | null;
       if (key === null) continue;
       try {
         if (!this.tx.lockKey(key, strength, wait === "skip")) return false;
       } catch (error) {
         if (wait === "error" && error instanceof KeyConflict && error.holder !== null) {
-          throw sqlError("55P03", "could not obtain lock on row in relation");
+          throw sqlError("55P03", `could not obtain lock on row in relation "${tables[i]}"`);
         }
         throw error;
       }

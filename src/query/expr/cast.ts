@@ -47,7 +47,7 @@ import { canCoerce, isBinaryCoercible } from "./coercion.js";
 import { trimBlanks } from "./compare.js";
 import type { EvalContext, ScalarFunction } from "./expr.js";
 import { geometricConversion } from "./geometric-cast.js";
-import { hstoreJson } from "./hstore-cast.js";
+import { hstoreJson, hstoreOfArray } from "./hstore-cast.js";
 import { normalInt8, numberConversion, outOfRange } from "./number-cast.js";
 import { baseType, categoryOf, displayName } from "./types.js";
 import { sqlForm, toVariant, variantJson } from "./variant-cast.js";
@@ -104,6 +104,7 @@ export function dependsOnSession(from: SqlType, to: SqlType): boolean {
 
 /** To the bare type, without its modifier. */
 function baseConversion(from: SqlType, to: SqlType, assignment: boolean): Convert | null {
+  if (from.element !== null && to.name === "hstore") return (value) => hstoreOfArray(value as SqlArray);
   if (from.element !== null && to.element !== null) return arrayConversion(from.element, to.element, assignment);
   if (to.name === "variant") return toVariant(from);
   if (from.name === "variant") return (value, context) => fromVariant(value as Variant, to, context);

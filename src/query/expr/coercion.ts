@@ -158,6 +158,9 @@ export function canCoerce(from: SqlType, to: SqlType, context: CastContext): boo
   if (from.element !== null && (to.name === "halfvec" || to.name === "sparsevec")) {
     return isNumber(from.element) && rank >= CONTEXT_RANK.assignment;
   }
+  if (from.element !== null && to.name === "hstore") {
+    return from.element.name === "text" && rank >= CONTEXT_RANK.explicit;
+  }
   if ((from.name === "vector" || from.name === "halfvec") && to.element !== null && isNumber(to.element)) {
     return rank >= CONTEXT_RANK[to.element.name === "float4" ? "implicit" : "assignment"];
   }

@@ -268,6 +268,8 @@ export interface LockPlan extends Node {
   readonly input: Plan;
   /** The columns of the input with the rows' storage keys. */
   readonly keys: readonly Expr[];
+  /** The names of their tables. */
+  readonly tables: readonly string[];
   readonly strength: LockStrength;
   readonly wait: "block" | "skip" | "error";
   /** No more rows than are asked for may be held: a LIMIT is above. */

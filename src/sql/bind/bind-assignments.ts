@@ -6,6 +6,7 @@ import { columnExpr } from "../../query/plan/column-expr.js";
 import { outerColumnsOf } from "../../query/plan/walk.js";
 import type { AssignmentNode, AssignmentTarget } from "../parse/ast.js";
 import type { ExprNode, SubqueryNode } from "../parse/ast-query.js";
+import { startOf } from "../parse/expr-start.js";
 import type { ExprContext } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
 import { type Part, partsOf, withPart } from "./bind-part-assignment.js";
@@ -109,7 +110,7 @@ function assigned(
       ...(column.generatedSql && { detail: `Column "${column.name}" is a generated column.` }),
     });
   }
-  const position = value.kind === "column of subquery" ? value.node.position : value.position || target.position;
+  const position = value.kind === "column of subquery" ? value.node.position : startOf(value) || target.position;
   const expr = value.kind === "column of subquery" ? columnOf(value, context) : bindExpr(value, context);
   if (current === null) return coerceAssignment(expr, column, binding, position);
   return withPart(current, { target, parts, value: expr, position }, context, bindExpr);

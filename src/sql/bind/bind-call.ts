@@ -24,6 +24,7 @@ import type { AggregateCall, SortKey } from "../../query/plan/plan.js";
 import { namedOidType } from "../../values/catalog-types.js";
 import { INT4, TEXT } from "../../values/values.js";
 import type { CallNode, ExprNode, GroupingNode, SortNode } from "../parse/ast-query.js";
+import { startOf } from "../parse/expr-start.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
 import { extractedNumber } from "./bind-comparison.js";
 import type { ExprContext } from "./bind-context.js";
@@ -281,7 +282,7 @@ const GROUPING_ARGS_MAX = 31;
 const INSIDE_AGGREGATE = "an aggregate's arguments";
 
 function bindFilter(node: ExprNode, context: ExprContext, bind: Bind): Expr {
-  return coerceBoolean(bind(node, context), "FILTER", context.binding, node.position);
+  return coerceBoolean(bind(node, context), "FILTER", context.binding, startOf(node));
 }
 
 function aggregateSort(node: SortNode, context: ExprContext, bind: Bind): SortKey {

@@ -35,6 +35,7 @@ import {
   suggestedType,
   zeroOrOne,
 } from "./coerce.js";
+import { checkedRecord } from "./json-record-checks.js";
 import { logic } from "./logic.js";
 import { bindOwnOperator, ownQuantified } from "./own-operator.js";
 
@@ -95,7 +96,8 @@ export function applyOperator(
     left === null
       ? [operand(right, argTypes[0]!, rightNode)]
       : [operand(left, argTypes[0]!, leftNode), operand(right, argTypes[1]!, rightNode)];
-  return Object.freeze({ kind: "call", type: fn.returns, fn, args });
+  const call: Expr = Object.freeze({ kind: "call", type: fn.returns, fn, args });
+  return fn.returns.fields === undefined ? call : checkedRecord(call, name, args, binding);
 }
 
 const ARITHMETIC: ReadonlySet<string> = new Set(["+", "-", "*", "/", "%"]);

@@ -23,6 +23,7 @@ import type {
   ExprNode,
   ValueFunctionNode,
 } from "../parse/ast-query.js";
+import { startOf } from "../parse/expr-start.js";
 import { plainCall } from "../parse/plain-call.js";
 import { ancestorRow } from "./ancestor-row.js";
 import { arrayConstructor } from "./array-functions.js";
@@ -182,7 +183,7 @@ const UNSUPPORTED: Partial<Record<ExprNode["kind"], string>> = {};
 
 /** A condition; `what` names its place in the error 42804. */
 export function bindBoolean(node: ExprNode, what: string, context: ExprContext): Expr {
-  return coerceBoolean(bindExpr(node, context), what, context.binding, node.position);
+  return coerceBoolean(bindExpr(node, context), what, context.binding, startOf(node));
 }
 
 /** B'101' and X'1F'. */
@@ -260,7 +261,11 @@ function bindCase(node: CaseNode, outside: ExprContext): Expr {
   const values = node.branches.map(({ result }) => bindExpr(result, context));
   const otherwise = node.otherwise === null ? null : bindExpr(node.otherwise, context);
   // PostgreSQL looks at ELSE first.
-  const type = commonTypeOf(otherwise === null ? values : [otherwise, ...values], "CASE", binding, position);
+  const results = node.branches.map(({ result }) => startOf(result));
+  const type =
+    otherwise === null
+      ? commonTypeOf(values, "CASE", binding, results)
+      : commonTypeOf([otherwise, ...values], "CASE", binding, [startOf(node.otherwise!), ...results]);
   const as = (expr: Expr) => coerceCommon(expr, type, "CASE", binding, position);
   const branches = whens.map((when, i) => [when, as(values[i]!)] as const);
   return caseOf(type, branches, otherwise === null ? null : as(otherwise));
@@ -285,7 +290,7 @@ function bindCommonCall(name: string, nodes: readonly ExprNode[], context: ExprC
   const { binding } = context;
   const construct = name.toUpperCase();
   const given = nodes.map((node) => bindExpr(node, context));
-  const type = commonTypeOf(given, construct, binding, position);
+  const type = commonTypeOf(given, construct, binding, nodes.map(startOf));
   const args = given.map((arg) => coerceCommon(arg, type, construct, binding, position));
   const { fn } = resolveFunction(
     name,
@@ -314,7 +319,8 @@ function bindArray(node: ArrayNode, context: ExprContext, type: SqlType | null):
     }
     return coerceExplicit(constant(type, { elements: [], dimensions: [], lowerBounds: [] }), type, binding, position);
   }
-  const wanted = type === null ? commonTypeOf(given, "ARRAY", binding, position) : nested ? type : type.element!;
+  const wanted =
+    type === null ? commonTypeOf(given, "ARRAY", binding, node.elements.map(startOf)) : nested ? type : type.element!;
   const elements = given.map((expr) =>
     type === null
       ? coerceCommon(expr, wanted, "ARRAY", binding, position)

@@ -127,7 +127,7 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
     (isOfCursor && (table.primaryKey === null || isInherited(table, name)));
   const rowKey = clause !== null || samplesByKey(sample) || isAsked;
   const rows = readableRows(table, { ...node, rowKey, ...(clause === null && { locks: false as const }) }, binding);
-  if (clause !== null) scope.locks!.add(clause, rows.rowKey!);
+  if (clause !== null) scope.locks!.add(clause, rows.rowKey!, table.name);
   if (isOfCursor && sample === null) noteCursorTable(table, rows, binding);
   return sample === null ? rows : sampleOf(rows, sample, scope, binding);
 }
@@ -358,7 +358,7 @@ function usingColumn(name: string, items: readonly ScopeItem[], side: string, po
 
 /** The side that no row lacks; for a full join, whichever is there. */
 function mergedColumn(left: Expr, right: Expr, type: JoinPlan["type"], binding: Binding): Expr {
-  const common = commonTypeOf([left, right], "JOIN/USING", binding, 0);
+  const common = commonTypeOf([left, right], "JOIN/USING", binding, []);
   const as = (expr: Expr) => coerceCommon(expr, common, "JOIN/USING", binding, 0);
   // Of an inner join it is the one that has the type.
   const isRight = type === "right" || (type === "inner" && left.type !== common && right.type === common);

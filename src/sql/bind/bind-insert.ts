@@ -9,6 +9,7 @@ import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { BOOL, BYTEA, OID, type SqlType } from "../../values/values.js";
 import type { ConflictTarget, InsertStatement, ListedNode, OnConflictNode } from "../parse/ast.js";
 import type { ColumnNode, ExprNode, QueryNode } from "../parse/ast-query.js";
+import { startOf, startOfColumn } from "../parse/expr-start.js";
 import { bindAssignments, withOnUpdate } from "./bind-assignments.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
@@ -209,7 +210,7 @@ function valuesPlan(
       if (value === undefined || value.kind === "default") return defaultOf(column, table, binding);
       const { position } = value;
       if (!takesValue(column, node, position)) return defaultOf(column, table, binding);
-      const given = coerceAssignment(bindExpr(value, context), column, binding, position);
+      const given = coerceAssignment(bindExpr(value, context), column, binding, startOf(value));
       return isAssigned(column, table, binding) ? orAssigned(given, column, table, binding) : given;
     });
   });
@@ -321,7 +322,8 @@ function rowsOf(
   scope: Scope,
   binding: Binding,
 ): Plan {
-  const position = node.source!.position;
+  const source = node.source!;
+  const { position } = source;
   const exprs = table.columns.map((column): Expr => {
     if (inParts(column, targets, node)) {
       const context = contextOf(binding, scope, "INSERT");
@@ -331,7 +333,8 @@ function rowsOf(
     }
     const expr = given[targets.indexOf(column)] ?? null;
     if (expr === null || !takesValue(column, node, position)) return defaultOf(column, table, binding);
-    const value = coerceAssignment(expr, column, binding, position);
+    const start = source.kind === "query" ? startOfColumn(source, targets.indexOf(column)) : position;
+    const value = coerceAssignment(expr, column, binding, start);
     return isAssigned(column, table, binding) ? orAssigned(value, column, table, binding) : value;
   });
   const names = table.columns.map((column) => column.name);

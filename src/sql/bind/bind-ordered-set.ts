@@ -64,7 +64,7 @@ function bindHypotheticalSet(node: CallNode, name: string, context: ExprContext,
   given.forEach((expr, i) => {
     const at = node.args[i]!.value.position || position;
     const pair = [sorted[i]!, expr];
-    const type = commonTypeOf(pair, "WITHIN GROUP", binding, at);
+    const type = commonTypeOf(pair, "WITHIN GROUP", binding, [at, at]);
     const [key, value] = pair.map((one) =>
       resolveUnknown(type.name === "unknown" ? one : coerceCommon(one, type, "WITHIN GROUP", binding, at), binding),
     );

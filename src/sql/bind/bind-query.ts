@@ -6,6 +6,7 @@ import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan, SortKey } from "../../query/plan/plan.js";
 import { INT8 } from "../../values/values.js";
 import type { ExprNode, QueryNode, SetOperationBody, SortNode, ValuesBody } from "../parse/ast-query.js";
+import { startOf, startOfColumn } from "../parse/expr-start.js";
 import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
 import { refuseLocking } from "./bind-locking.js";
@@ -79,7 +80,7 @@ function bindLimits(node: QueryNode, scope: Scope, binding: Binding): Limits | n
 }
 
 function bindCount(node: ExprNode, clause: "LIMIT" | "OFFSET", scope: Scope, binding: Binding): Expr {
-  const { position } = node;
+  const position = startOf(node);
   const expr = bindCountExpr(node, clause, scope, binding);
   if (expr.kind !== "const" || isUnknown(expr)) return coerceTo(expr, INT8, clause, binding, position);
   if (typeof expr.value !== "number") return coerceTo(expr, INT8, clause, binding, position);
@@ -118,7 +119,8 @@ function bindValues(body: ValuesBody, scope: Scope, binding: Binding, options: Q
       if (options.expected?.[i] != null) return options.expected[i];
       if (options.unknowns === "keep") return first.type;
     }
-    return commonTypeOf(column, "VALUES", binding, lists[0]![i]!.position);
+    const positions = lists.map((row) => startOf(row[i]!));
+    return commonTypeOf(column, "VALUES", binding, positions);
   });
   const rows = given.map((row, r) =>
     row.map((expr, i) => coerceCommon(expr, types[i]!, "VALUES", binding, lists[r]![i]!.position)),
@@ -145,7 +147,7 @@ function bindSetOperation(body: SetOperationBody, scope: Scope, binding: Binding
     throw sqlError("42601", message, { position: body.right.position });
   }
   const types = left.columns.map((column, i) =>
-    withPosition(body.right.position, () => commonType([column.type, right.columns[i]!.type], name)),
+    withPosition(startOfColumn(body.right, i), () => commonType([column.type, right.columns[i]!.type], name)),
   );
   const convert = (position: number) => (expr: Expr, type: (typeof types)[number]) =>
     coerceCommon(expr, type, name, binding, position);

@@ -16,6 +16,7 @@ import { columnsOf } from "../../query/expr/walk.js";
 import type { SortKey, WindowBound, WindowCall, WindowFrame } from "../../query/plan/plan.js";
 import { INT8, type SqlType } from "../../values/values.js";
 import type { CallNode, ExprNode, FrameBound, FrameNode, WindowNode } from "../parse/ast-query.js";
+import { startOf } from "../parse/expr-start.js";
 import type { ExprContext } from "./bind-context.js";
 import { boundArguments, functionName } from "./call-arguments.js";
 import { coerceBoolean, coerceImplicit, coerceTo, isUnknown, resolveUnknown, typeName } from "./coerce.js";
@@ -57,7 +58,7 @@ export function bindWindowCall(
   let filter: Expr | null = null;
   if (node.filter !== null) {
     const inFilter = { ...inner, aggregates: false, clause: "FILTER" };
-    filter = coerceBoolean(bind(node.filter, inFilter), "FILTER", binding, node.filter.position);
+    filter = coerceBoolean(bind(node.filter, inFilter), "FILTER", binding, startOf(node.filter));
   }
   const call = (
     aggregate ? { kind: "aggregate", fn, args, filter } : { kind: "function", fn, args, filter: null }

@@ -232,13 +232,30 @@ export function coerceTo(expr: Expr, type: SqlType, what: string, binding: Bindi
  * The one type for several expressions (`construct` names them in the error 42804). When the statement leaves them
  * all open, the values of parameters decide.
  */
-export function commonTypeOf(exprs: readonly Expr[], construct: string, binding: Binding, position: number): SqlType {
+export function commonTypeOf(
+  exprs: readonly Expr[],
+  construct: string,
+  binding: Binding,
+  positions: readonly number[],
+): SqlType {
   const types = exprs.map((expr) => expr.type);
   const open = types.every((type) => type.name === "unknown");
-  if (!open) return withPosition(position, () => commonType(types, construct));
+  if (!open) return commonTypeAt(types, construct, positions);
   const suggested = exprs.map((expr) => suggestedType(expr, binding) ?? expr.type);
   // Parameters of which some were sent as text and some as numbers: text, as all of them are to PostgreSQL.
-  return categories(suggested) > 1 ? TEXT : withPosition(position, () => commonType(suggested, construct));
+  return categories(suggested) > 1 ? TEXT : commonTypeAt(suggested, construct, positions);
+}
+
+/** The error tells the place of the first type that does not go with those before it. */
+function commonTypeAt(types: readonly SqlType[], construct: string, positions: readonly number[]): SqlType {
+  try {
+    return commonType(types, construct);
+  } catch (error) {
+    for (let count = 1; count <= types.length; count++) {
+      withPosition(positions[count - 1] ?? 0, () => commonType(types.slice(0, count), construct));
+    }
+    throw error;
+  }
 }
 
 /** How many kinds of types they are that do not convert to each other; unknown ones count for nothing. */

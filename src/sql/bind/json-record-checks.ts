@@ -12,7 +12,8 @@ import type { CallNode } from "../parse/ast-query.js";
 import type { Binding } from "./binding.js";
 import { checkedAs, checkOf, hasDomain } from "./domain-checks.js";
 
-const ONE = /^jsonb?_populate_record$/;
+/** Also those of hstore. */
+const ONE = /^(?:(?:jsonb?_)?populate_record|#=)$/;
 const FROM_JSON = /^jsonb?_(?:populate_record|to_record)(?:set)?$/;
 
 function holdsDomain(type: SqlType): boolean {
@@ -20,7 +21,7 @@ function holdsDomain(type: SqlType): boolean {
   return (type.element ?? type).fields?.some((field) => holdsDomain(field.type)) ?? false;
 }
 
-/** The call of `json[b]_populate_record` with a check of the record that it gives; other calls as they are. */
+/** The call of `populate_record` and its like with a check of the record that it gives; other calls as they are. */
 export function checkedRecord(call: Expr, name: string, given: readonly Expr[], binding: Binding): Expr {
   const type = given[0]?.type;
   if (!ONE.test(name) || type === undefined || !holdsDomain(type)) return call;

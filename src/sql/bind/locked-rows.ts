@@ -8,7 +8,7 @@ import type { FromNode, LockingNode } from "../parse/ast-query.js";
 const rank = ({ strength }: LockingNode): number => LOCK_STRENGTHS.indexOf(strength);
 
 export class LockedRows {
-  private readonly keys = new Map<LockingNode, ColumnId[]>();
+  private readonly keys = new Map<LockingNode, { readonly id: ColumnId; readonly table: string }[]>();
 
   constructor(private readonly clauses: readonly LockingNode[]) {}
 
@@ -21,18 +21,28 @@ export class LockedRows {
     return meant.sort((a, b) => rank(b) - rank(a))[0] ?? null;
   }
 
-  add(clause: LockingNode, key: ColumnId): void {
+  add(clause: LockingNode, id: ColumnId, table: string): void {
     const keys = this.keys.get(clause);
-    if (keys === undefined) this.keys.set(clause, [key]);
-    else keys.push(key);
+    if (keys === undefined) this.keys.set(clause, [{ id, table }]);
+    else keys.push({ id, table });
   }
 
   /** The input, whose rows are locked as they come. */
   around(input: Plan, oneByOne: boolean): Plan {
     let plan = input;
-    for (const [{ strength, wait }, ids] of this.keys) {
-      const keys = ids.map((id) => columnExpr(input.columns.find((column) => column.id === id)!));
-      plan = Object.freeze({ kind: "lock", input: plan, keys, strength, wait, oneByOne, columns: plan.columns });
+    for (const [{ strength, wait }, rows] of this.keys) {
+      const keys = rows.map(({ id }) => columnExpr(input.columns.find((column) => column.id === id)!));
+      const tables = rows.map(({ table }) => table);
+      plan = Object.freeze({
+        kind: "lock",
+        input: plan,
+        keys,
+        tables,
+        strength,
+        wait,
+        oneByOne,
+        columns: plan.columns,
+      });
     }
     return plan;
   }

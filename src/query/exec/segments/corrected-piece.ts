@@ -292,10 +292,9 @@ function mergedNumbers(base: NumberColumn, added: NumberColumn, origins: Int32Ar
   gather(base.data, added.data, origins, data);
   const nulls = mergedNulls(base.nulls, added.nulls, origins);
   const bytes = data.byteLength + (nulls?.byteLength ?? 0);
-  return {
-    ...{ kind: "number", data, nulls, scale: base.scale, bytes },
-    ...{ min: Math.min(base.min, added.min), max: Math.max(base.max, added.max), hasNaN: base.hasNaN || added.hasNaN },
-  };
+  const [min, max] = [Math.min(base.min, added.min), Math.max(base.max, added.max)];
+  const hasNaN = base.hasNaN || added.hasNaN;
+  return { kind: "number", data, nulls, min, max, hasNaN, scale: base.scale, bytes };
 }
 
 function mergedNulls(base: Uint8Array | null, added: Uint8Array | null, origins: Int32Array): Uint8Array | null {

@@ -2,10 +2,14 @@
  * Operators and functions of citext, text in which case makes no difference to comparisons, patterns and searches. All
  * else goes by the implicit conversion to text.
  */
+
+import { compareText } from "../../../values/compare-text.js";
+import type { Seed } from "../../../values/lookup3.js";
 import { BOOL, CITEXT, INT4, type SqlType, TEXT, type Value } from "../../../values/values.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import type { TableFunction } from "../table-function.js";
 import { fn, op, taking } from "./define.js";
+import { hashing, hashText } from "./hashes.js";
 import { likeMatcher } from "./like.js";
 import { PATTERN_FUNCTIONS } from "./pattern.js";
 import { regexOf } from "./regex.js";
@@ -87,12 +91,34 @@ function ofCitext(overload: ScalarFunction): ScalarFunction {
   });
 }
 
+const compared = (a: string, b: string) => compareText(a.toLowerCase(), b.toLowerCase());
+
+/** As the operators compare, by the names that PostgreSQL's operators and indexes call. */
+const COMPARISONS: readonly ScalarFunction[] = ["citext", "citext_pattern"].flatMap((name) => [
+  fn(`${name}_cmp`, [CITEXT, CITEXT], INT4, compared),
+  fn(`${name}_lt`, [CITEXT, CITEXT], BOOL, (a: string, b: string) => compared(a, b) < 0),
+  fn(`${name}_le`, [CITEXT, CITEXT], BOOL, (a: string, b: string) => compared(a, b) <= 0),
+  fn(`${name}_gt`, [CITEXT, CITEXT], BOOL, (a: string, b: string) => compared(a, b) > 0),
+  fn(`${name}_ge`, [CITEXT, CITEXT], BOOL, (a: string, b: string) => compared(a, b) >= 0),
+]);
+
 const PATTERNS = new Set(["regexp_match", "regexp_replace", "regexp_split_to_array"]);
 const isOfTexts = ({ args }: Pick<ScalarFunction, "args">) => args.every((type) => type === TEXT);
 
 export const CITEXT_FUNCTIONS: readonly ScalarFunction[] = [
   ...taking(200, PATTERN_FUNCTIONS.filter((each) => PATTERNS.has(each.name) && isOfTexts(each)).map(ofCitext)),
   ...taking(50, [
+    ...COMPARISONS,
+    fn("citext_eq", [CITEXT, CITEXT], BOOL, (a: string, b: string) => compared(a, b) === 0),
+    fn("citext_ne", [CITEXT, CITEXT], BOOL, (a: string, b: string) => compared(a, b) !== 0),
+    fn("citext_smaller", [CITEXT, CITEXT], CITEXT, (a: string, b: string) => (compared(a, b) < 0 ? a : b)),
+    fn("citext_larger", [CITEXT, CITEXT], CITEXT, (a: string, b: string) => (compared(a, b) > 0 ? a : b)),
+    ...hashing(
+      "citext_hash",
+      CITEXT,
+      (text: string, seed: Seed) => hashText(text.toLowerCase(), seed),
+      "citext_hash_extended",
+    ),
     fn("strpos", [CITEXT, CITEXT], INT4, position),
     fn("replace", [CITEXT, CITEXT, CITEXT], TEXT, replaced),
     fn("split_part", [CITEXT, CITEXT, INT4], TEXT, part),

@@ -22,7 +22,7 @@ function hashFloat8(value: number, seed: Seed): bigint {
 type Hash = (value: never, seed: Seed) => bigint;
 
 /** `extended`: the name of the one with a second argument, the seed, and 64 bits. */
-function hashing(name: string, type: SqlType, hash: Hash, extended = `${name}extended`): ScalarFunction[] {
+export function hashing(name: string, type: SqlType, hash: Hash, extended = `${name}extended`): ScalarFunction[] {
   return [
     fn(name, [type], INT4, (value: Value) => Number(BigInt.asIntN(32, hash(value as never, NO_SEED)))),
     fn(extended, [type, INT8], INT8, (value: Value, given: number | bigint) => {
@@ -33,7 +33,7 @@ function hashing(name: string, type: SqlType, hash: Hash, extended = `${name}ext
   ];
 }
 
-const hashText: Hash = (text: string, seed) => hashBytes(Buffer.from(text), seed);
+export const hashText = (text: string, seed: Seed): bigint => hashBytes(Buffer.from(text), seed);
 const hashInt8: Hash = (value: number | bigint, seed) => hashInt64(BigInt(value), seed);
 
 export const HASH_FUNCTIONS: readonly ScalarFunction[] = [

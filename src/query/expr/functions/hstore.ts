@@ -17,34 +17,11 @@ import {
 } from "../../../values/values.js";
 import { clockOf } from "../cast.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
-import { hstoreJson } from "../hstore-cast.js";
+import { hstoreJson, hstoreOfArray, hstoreOfPairs, textsIn } from "../hstore-cast.js";
 import { recordRows, type TableFunction, tableFn, valueRows } from "../table-function.js";
 import { aliases, contextFn, type FunctionFamily, family, fn, op, taking } from "./define.js";
 
 const TEXTS = arrayOf(TEXT);
-
-const textsIn = ({ elements }: SqlArray) => elements as readonly (string | null)[];
-
-function fromPairs(entries: Iterable<readonly [string | null, string | null]>): string {
-  const pairs = new Map<string, string | null>();
-  for (const [key, value] of entries) {
-    if (key === null) throw sqlError("22004", "null value not allowed for hstore key");
-    if (!pairs.has(key)) pairs.set(key, value);
-  }
-  return hstoreText(pairs);
-}
-
-/** `{key, value, …}` or `{{key, value}, …}`. Throws 2202E. */
-function ofArray(array: SqlArray): string {
-  const { dimensions } = array;
-  if (dimensions.length > 2) throw sqlError("2202E", "wrong number of array subscripts");
-  const texts = textsIn(array);
-  if (dimensions.length === 1 && texts.length % 2 !== 0) {
-    throw sqlError("2202E", "array must have even number of elements");
-  }
-  if (dimensions.length === 2 && dimensions[1] !== 2) throw sqlError("2202E", "array must have two columns");
-  return fromPairs(Array.from({ length: texts.length / 2 }, (_, i) => [texts[2 * i]!, texts[2 * i + 1]!]));
-}
 
 /** Throws 2202E. */
 function ofKeysAndValues(keys: SqlArray, values: SqlArray | null): string {
@@ -53,7 +30,7 @@ function ofKeysAndValues(keys: SqlArray, values: SqlArray | null): string {
     throw sqlError("2202E", "wrong number of array subscripts");
   }
   if (texts !== null && texts.length !== names.length) throw sqlError("2202E", "arrays must have same bounds");
-  return fromPairs(names.map((name, i) => [name, texts?.[i] ?? null]));
+  return hstoreOfPairs(names.map((name, i) => [name, texts?.[i] ?? null]));
 }
 
 const joined = (a: string, b: string) => hstoreText(new Map([...pairsOf(a), ...pairsOf(b)]));
@@ -154,10 +131,10 @@ export const HSTORE_FUNCTIONS: readonly ScalarFunction[] = taking(NANOS, [
     "hstore",
     [TEXT, TEXT],
     HSTORE,
-    (key: string | null, value: string | null) => (key === null ? null : fromPairs([[key, value]])),
+    (key: string | null, value: string | null) => (key === null ? null : hstoreOfPairs([[key, value]])),
     { strict: false },
   ),
-  fn("hstore", [TEXTS], HSTORE, ofArray),
+  fn("hstore", [TEXTS], HSTORE, hstoreOfArray),
   fn(
     "hstore",
     [TEXTS, TEXTS],
@@ -190,7 +167,7 @@ export const HSTORE_FAMILIES: readonly FunctionFamily[] = [
     const fields = row?.fields;
     if (fields === undefined || rest.length > 0) return null;
     return contextFn("hstore", [row!], HSTORE, (context: EvalContext, values: readonly Value[]) =>
-      fromPairs(
+      hstoreOfPairs(
         fields.map(({ name, type }, i) => {
           const value = values[i] ?? null;
           return [name, value === null ? null : toText(type, value, context.timeZone, context.style)];

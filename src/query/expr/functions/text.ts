@@ -256,7 +256,7 @@ const WRITTEN_ALIKE = new Set(["bool", "int2", "int4", "int8", "float4", "float8
 const castText = (context: EvalContext, type: SqlType, value: Value) =>
   typeof value === "boolean" ? String(value) : toText(type, value, context.timeZone, context.style);
 
-const TEXT_LIKE = new Set(["unknown", "text", "varchar", "bpchar", "name"]);
+const TEXT_LIKE = new Set(["unknown", "text", "varchar", "bpchar", "name", "citext"]);
 const isText = (type: SqlType) => TEXT_LIKE.has(type.name);
 
 /** A function of any number of values of any types, each printed as its type does. */
@@ -375,7 +375,7 @@ export function* splitParts(text: string, separator: string): Iterable<string> {
 const SPLIT = { strict: false, nanosPerUnit: 40, applyInTurns: stringToArrayInTurns };
 
 const CASE_AND_LENGTH: readonly ScalarFunction[] = [
-  ...["length", "char_length", "character_length", "len"].flatMap((name) => [
+  ...["length", "char_length", "character_length", "len", "textlen"].flatMap((name) => [
     fn(name, [TEXT], INT4, lengthOf, { nanosPerUnit: 1 }),
     fn(name, [BPCHAR], INT4, (text: string) => lengthOf(trimBlanks(text))),
   ]),

@@ -6,7 +6,7 @@ import { storageOf } from "../../../catalog/table.js";
 import type { ScalarFunction } from "../../../query/expr/expr.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
-import { arrayOf, INT4 } from "../../../values/values.js";
+import { arrayOf, BOOL, INT4, type SqlArray } from "../../../values/values.js";
 import { systemFunction } from "./define-function.js";
 import { typeOid } from "./relation-facts.js";
 import { systemShapes } from "./shapes.js";
@@ -102,4 +102,11 @@ export const PG_SESSIONS = [pgLocks, pgPreparedStatements];
 
 export const LOCK_FUNCTIONS: readonly ScalarFunction[] = [
   systemFunction("pg_blocking_pids", [INT4], arrayOf(INT4), (view, pid: number) => sqlArray(blockersOf(view, pid))),
+  // PostgreSQL's isolationtester asks it after each step.
+  systemFunction(
+    "pg_isolation_test_session_is_blocked",
+    [INT4, arrayOf(INT4)],
+    BOOL,
+    (view, pid: number, by: SqlArray) => blockersOf(view, pid).some((blocker) => by.elements.includes(blocker)),
+  ),
 ];

@@ -195,6 +195,8 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   systemFunction("pg_get_userbyid", [OID], NAME, (view, oid: number) =>
     oid === DATABASE_OWNER_OID ? "pg_database_owner" : (nameOfRole(view, oid) ?? `unknown (OID=${oid})`),
   ),
+  // Operator classes are the system's own.
+  systemFunction("amvalidate", [OID], BOOL, () => true),
   printingFunction("pg_get_ruledef", [OID], TEXT, ruleDefinition),
   printingFunction("pg_get_ruledef", [OID, BOOL], TEXT, ruleDefinition),
   printingFunction("pg_get_function_sqlbody", [OID], TEXT, functionSqlBody),

@@ -161,8 +161,13 @@ class FileBuilder {
     this.walk = recordWalker(columns.map((one, i) => ({ ...one, sink: this.sinks[i]!, missing: missing[i]! })));
     const types: (SqlType | null)[] = [];
     for (const { id, type } of columns) types[id] = type;
-    const ids = columns.map(({ id }) => id);
-    this.patcher = new Patcher(rowPrefix.length, columns, recordDecoder(types, ids, missing), job.segmentRows);
+    const decoderOf = (places: readonly number[]) =>
+      recordDecoder(
+        types,
+        places.map((place) => columns[place]!.id),
+        places.map((place) => missing[place]!),
+      );
+    this.patcher = new Patcher(rowPrefix.length, columns, decoderOf, job.segmentRows);
   }
 
   /** False: the span has to be read. */

@@ -36,7 +36,7 @@ import {
   type PageHead,
 } from "./column-page.js";
 import { ReadAhead } from "./read-ahead.js";
-import { recoded, SharedEntries } from "./shared-entries.js";
+import { SharedEntries } from "./shared-entries.js";
 
 const MAGIC = Buffer.from("TESSCOL4");
 /**
@@ -135,14 +135,14 @@ export class ColumnFileWriter {
     const entries = column.kind === "dictionary" ? storedEntriesOf(column) : null;
     if (column.kind !== "dictionary" || entries === null) return encodeColumn(type, column, rows);
     let shared = this.shared.get(id);
-    let codes = shared?.take(entries) ?? null;
+    let codes = shared?.take(column.codes, entries) ?? null;
     if (shared === undefined || codes === null) {
       if (shared !== undefined) this.writeEntries(shared);
       shared = new SharedEntries(this.dictionaryCount++, holdsEncoded(type) ? ENCODED_DICTIONARY_BYTES : undefined);
       this.shared.set(id, shared);
-      codes = shared.take(entries)!;
+      codes = shared.take(column.codes, entries)!;
     }
-    return encodeCodes(recoded(column.codes, codes), shared.number);
+    return encodeCodes(codes, shared.number);
   }
 
   private writeEntries(shared: SharedEntries): void {

@@ -68,5 +68,6 @@ async function patchOf(
     if (i % STEP_ENTRIES === STEP_ENTRIES - 1) await giveWay(turns);
   }
   await giveWay(turns);
-  return { path: file.path, fileId: file.id, number, lengths, bytes };
+  const changed = noted.changedColumnsIn(from, to);
+  return { path: file.path, fileId: file.id, number, changed: changed && [...changed], lengths, bytes };
 }

@@ -17,9 +17,9 @@ import {
 import { mergedColumn, originsOf, type RowOrigins } from "../corrected-piece.js";
 import { EncodedDictionary, payloadsOf } from "../encoded-column.js";
 import { KeyCollector, type SegmentKeys } from "../segment.js";
-import { bytesKeyOf, GrowingTexts, isTextAt, type TextColumn } from "../text-column.js";
+import { bytesKeyOf, isTextAt, type TextColumn } from "../text-column.js";
 import { ColumnFile, type ColumnToWrite, DamagedColumns, type StoredSegment } from "./column-file.js";
-import { dictionaryOfEntries } from "./column-page.js";
+import type { EncodedPage } from "./column-page.js";
 import { REMOVED, type SegmentPatch } from "./segment-patch.js";
 
 export interface PatchedSegment {
@@ -39,11 +39,15 @@ const ROWS_MAX_SHARE = 1.5;
 /** Makes segments of those in files that belong to one table. Close it in the end. */
 export class Patcher {
   private readonly files = new Map<string, ColumnFile>();
+  /** The last segment's, by place: while one lives, the next segment has the same entries, looked up already. */
+  private readonly dictionaries: (StoredForm | undefined)[] = [];
+  private readonly decoders = new Map<string, RecordDecoder>();
 
+  /** @param decoderOf reads the columns at these places. */
   constructor(
     private readonly prefixLength: number,
     private readonly columns: readonly WantedColumn[],
-    private readonly decode: RecordDecoder,
+    private readonly decoderOf: (places: readonly number[]) => RecordDecoder,
     private readonly segmentRows: number,
   ) {}
 
@@ -87,23 +91,60 @@ export class Patcher {
   private merged(stored: StoredSegment, patch: SegmentPatch): PatchedSegment | null {
     const before = stored.readKeys();
     const changes = new Changes(before, patch);
-    const values = emptyColumns(this.columns.length);
-    const decoded: Uint8Array[] = [];
-    changes.records.forEach((record, i) => {
-      if (record === null) return;
-      this.decode(record, values, decoded.length);
-      decoded.push(changes.keys[i]!);
-    });
-    const rows = originsOf(0, before.length, changes, decoded.length);
+    const isChanged = ({ id }: WantedColumn): boolean =>
+      !changes.areInPlace || patch.changed === null || patch.changed.includes(id);
+    const { values, keys } = this.decoded(changes, isChanged);
+    const rows = originsOf(0, before.length, changes, keys.length);
     const { length } = rows.origins;
     if (length < ROWS_MIN_SHARE * this.segmentRows || length > ROWS_MAX_SHARE * this.segmentRows) return null;
     const columns = new Map<number, ColumnToWrite>();
-    for (const [i, { id, type }] of this.columns.entries()) {
-      const column = mergedPage(type, stored, id, values[i]!, rows, changes.areInPlace);
+    for (const [place, wanted] of this.columns.entries()) {
+      const { id, type } = wanted;
+      const page = stored.readPage(id);
+      const column = isChanged(wanted)
+        ? mergedPage(type, this.base(place, stored, page), page, values[place]!, rows, changes.areInPlace)
+        : this.kept(place, stored, page);
       if (column === null) return null;
       columns.set(id, column);
     }
-    return { keys: changes.areInPlace ? before : mergedKeys(before, decoded, rows), columns };
+    return { keys: changes.areInPlace ? before : mergedKeys(before, keys, rows), columns };
+  }
+
+  /** Rows that there are now: their keys, and by place the values of columns that may have changed. */
+  private decoded({ records, keys }: Changes, isChanged: (column: WantedColumn) => boolean) {
+    const places = this.columns.flatMap((column, place) => (isChanged(column) ? place : []));
+    const values = emptyColumns(this.columns.length);
+    const wanted = places.map((place) => values[place]!);
+    const decode = this.decoderFor(places);
+    const decoded: Uint8Array[] = [];
+    records.forEach((record, i) => {
+      if (record === null) return;
+      decode(record, wanted, decoded.length);
+      decoded.push(keys[i]!);
+    });
+    return { values, keys: decoded };
+  }
+
+  private decoderFor(places: readonly number[]): RecordDecoder {
+    const name = places.join();
+    let decoder = this.decoders.get(name);
+    if (decoder === undefined) {
+      decoder = this.decoderOf(places);
+      this.decoders.set(name, decoder);
+    }
+    return decoder;
+  }
+
+  private base(place: number, stored: StoredSegment, page: EncodedPage): StoredForm {
+    const base = stored.decoded(this.columns[place]!.type, page);
+    this.dictionaries[place] = page.head.kind === "codes" ? base : undefined;
+    return base;
+  }
+
+  /** Of a column that has not changed. Codes mean something else in another file. */
+  private kept(place: number, stored: StoredSegment, page: EncodedPage): ColumnToWrite {
+    if (page.head.kind !== "codes") return page;
+    return { type: this.columns[place]!.type, column: this.base(place, stored, page) };
   }
 }
 
@@ -152,14 +193,12 @@ function mergedKeys(before: SegmentKeys, decoded: readonly Uint8Array[], { origi
 /** Null: it has to be made of values, because its form is no longer the right one. */
 function mergedPage(
   type: SqlType,
-  stored: StoredSegment,
-  columnId: number,
+  base: StoredForm,
+  page: EncodedPage,
   values: readonly Value[],
   rows: RowOrigins,
   areInPlace: boolean,
 ): ColumnToWrite | null {
-  const page = stored.readPage(columnId);
-  const base = stored.decoded(type, page);
   if (base.kind === "plain") return null;
   // Codes mean something else in another file.
   const mayKeep = areInPlace && page.head.kind !== "codes";
@@ -174,7 +213,7 @@ function mergedPage(
     case "number":
       return { type, column: measured(merged) };
     case "dictionary":
-      return { type, column: withoutUnused(type, merged) };
+      return { type, column: withoutUnused(merged) };
   }
 }
 
@@ -212,9 +251,14 @@ function haveBytes(column: TextColumn, rows: Int32Array, added: TextColumn): boo
 }
 
 /** With the least and greatest numbers of these rows: answers are made of them. */
-function measured(column: NumberColumn): NumberColumn {
-  const { data } = column;
-  const nulls = column.nulls?.includes(1) === true ? column.nulls : null;
+function measured({ data, nulls: some, scale, bytes }: NumberColumn): NumberColumn {
+  const nulls = some?.includes(1) === true ? some : null;
+  const { min, max, hasNaN } = extremesOf(data, nulls);
+  // A copy of the column by its properties would be slower: V8 looks them up in each segment anew.
+  return { kind: "number", data, nulls, min, max, hasNaN, scale, bytes };
+}
+
+function extremesOf(data: Int32Array | Float64Array, nulls: Uint8Array | null) {
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let hasNaN = false;
   for (let i = 0; i < data.length; i++) {
@@ -224,11 +268,12 @@ function measured(column: NumberColumn): NumberColumn {
     if (number > max) max = number;
     if (Number.isNaN(number)) hasNaN = true;
   }
-  return { ...column, nulls, min, max, hasNaN };
+  return { min, max, hasNaN };
 }
 
-/** Entries that no row has any more would stay for ever. */
-function withoutUnused(type: SqlType, column: DictionaryColumn): DictionaryColumn {
+/** Entries that no row has any more would stay for ever; those that segments share are looked through anyway. */
+function withoutUnused(column: DictionaryColumn): DictionaryColumn {
+  if (storedEntriesOf(column) !== null) return column;
   const count = entryCount(column);
   const isUsed = new Uint8Array(count);
   for (const code of column.codes) isUsed[code] = 1;
@@ -241,10 +286,5 @@ function withoutUnused(type: SqlType, column: DictionaryColumn): DictionaryColum
   const { length } = column.codes;
   const codes = used.length <= 256 ? new Uint8Array(length) : new Uint16Array(length);
   for (let i = 0; i < length; i++) codes[i] = newCode[column.codes[i]!]!;
-  const entries = storedEntriesOf(column);
-  if (entries === null)
-    return { kind: "dictionary", codes, values: Array.from(used, (code) => column.values[code]!), bytes: column.bytes };
-  const texts = new GrowingTexts();
-  texts.append(entries, used, 0, used.length);
-  return dictionaryOfEntries(type, codes, texts.column());
+  return { kind: "dictionary", codes, values: Array.from(used, (code) => column.values[code]!), bytes: column.bytes };
 }

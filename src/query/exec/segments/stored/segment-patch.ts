@@ -20,6 +20,8 @@ export interface SegmentPatch {
   readonly path: string;
   readonly fileId: number;
   readonly number: number;
+  /** Ids of the columns in which the records may differ from the segment's rows; null: not known. */
+  readonly changed: readonly number[] | null;
   /** Bytes of each key and of its record, or `REMOVED`; in order of the keys. In shared memory. */
   readonly lengths: Uint32Array<SharedArrayBuffer>;
   /** Whole keys and records, end to end. In shared memory. */

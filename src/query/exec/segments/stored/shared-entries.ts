@@ -10,6 +10,7 @@ const ENTRIES_MAX = 8192;
 const BYTES_MAX = 1024 * 1024;
 /** Part of a segment's entries that may be new. */
 const NEW_SHARE_MAX = 0.5;
+const UNKNOWN = -1;
 
 export class SharedEntries {
   /** Segments that use them. */
@@ -17,6 +18,8 @@ export class SharedEntries {
   private readonly codes = new Map<string | null, number>();
   private readonly texts = new GrowingTexts();
   private bytes = 0;
+  /** The entries that were taken in last. */
+  private last: { readonly entries: TextColumn; readonly codes: Int32Array } | null = null;
 
   constructor(
     /** Of the dictionary in its file. */
@@ -24,27 +27,45 @@ export class SharedEntries {
     private readonly bytesMax = BYTES_MAX,
   ) {}
 
-  /** The code of each of a segment's entries, taken in where it is new; null: too little is in common. */
-  take(entries: TextColumn): Uint16Array | null {
-    const count = entries.offsets.length - 1;
-    const codes = new Uint16Array(count);
+  /**
+   * The codes of a segment's rows as those of the shared entries; entries that a row has are taken in where they are
+   * new. Null: too little is in common.
+   * @param codes each row's entry.
+   */
+  take(codes: Uint8Array | Uint16Array, entries: TextColumn): Uint8Array | Uint16Array | null {
+    const known = this.knownOf(entries);
+    const used = usedIn(codes, known.length);
     const added: { readonly text: string | null; readonly row: number }[] = [];
     let bytes = this.bytes;
-    for (let row = 0; row < count; row++) {
+    for (const row of used) {
+      if (known[row]! !== UNKNOWN) continue;
       const text = bytesKeyOf(entries, row);
       const code = this.codes.get(text);
-      codes[row] = code ?? this.codes.size + added.length;
-      if (code !== undefined) continue;
+      if (code !== undefined) {
+        known[row] = code;
+        continue;
+      }
       added.push({ text, row });
       bytes += text?.length ?? 0;
     }
     const isTooMuch = this.codes.size + added.length > ENTRIES_MAX || bytes > this.bytesMax;
-    if (this.segments > 0 && (isTooMuch || added.length > NEW_SHARE_MAX * count)) return null;
-    for (const { text } of added) this.codes.set(text, this.codes.size);
+    if (this.segments > 0 && (isTooMuch || added.length > NEW_SHARE_MAX * used.length)) return null;
+    for (const { text, row } of added) {
+      known[row] = this.codes.size;
+      this.codes.set(text, this.codes.size);
+    }
     const rows = Int32Array.from(added, ({ row }) => row);
     this.texts.append(entries, rows, 0, rows.length);
     this.bytes = bytes;
     this.segments++;
+    return recoded(codes, known, used);
+  }
+
+  /** By entry: its code here, as far as it was looked for. Segments made of those of a file have the same entries. */
+  private knownOf(entries: TextColumn): Int32Array {
+    if (this.last?.entries === entries) return this.last.codes;
+    const codes = new Int32Array(entries.offsets.length - 1).fill(UNKNOWN);
+    this.last = { entries, codes };
     return codes;
   }
 
@@ -57,10 +78,20 @@ export class SharedEntries {
   }
 }
 
-/** Codes of a segment's own entries as those of the shared ones. */
-export function recoded(codes: Uint8Array | Uint16Array, shared: Uint16Array): Uint8Array | Uint16Array {
-  const isWide = shared.some((code) => code > 0xff);
-  const out = isWide ? new Uint16Array(codes.length) : new Uint8Array(codes.length);
-  for (let i = 0; i < codes.length; i++) out[i] = shared[codes[i]!]!;
+/** The numbers of the entries that some row has, ascending. */
+function usedIn(codes: Uint8Array | Uint16Array, count: number): Int32Array {
+  const isUsed = new Uint8Array(count);
+  for (let i = 0; i < codes.length; i++) isUsed[codes[i]!] = 1;
+  const used = new Int32Array(count);
+  let length = 0;
+  for (let row = 0; row < count; row++) if (isUsed[row] === 1) used[length++] = row;
+  return used.subarray(0, length);
+}
+
+function recoded(codes: Uint8Array | Uint16Array, known: Int32Array, used: Int32Array): Uint8Array | Uint16Array {
+  let greatest = 0;
+  for (const row of used) greatest = Math.max(greatest, known[row]!);
+  const out = greatest > 0xff ? new Uint16Array(codes.length) : new Uint8Array(codes.length);
+  for (let i = 0; i < codes.length; i++) out[i] = known[codes[i]!]!;
   return out;
 }

@@ -1,0 +1,20 @@
+CREATE TABLE colour (id int PRIMARY KEY, colour text);
+CREATE TABLE habitat (id int PRIMARY KEY, habitat text);
+CREATE TABLE diet (id int PRIMARY KEY, diet text);
+CREATE TABLE power (id int PRIMARY KEY, power_name text);
+CREATE TABLE creature (id int PRIMARY KEY, creature_name text, latin_name text, habitat_id int REFERENCES habitat, skin_colour_id int REFERENCES colour, eye_colour_id int REFERENCES colour, diet_id int REFERENCES diet, length_cm int, weight_kg numeric, discovered int);
+CREATE TABLE creature_power (creature_id int REFERENCES creature, power_id int REFERENCES power, PRIMARY KEY (creature_id, power_id));
+CREATE TABLE sanctuary (id int PRIMARY KEY, sanctuary_name text, country text, area_km2 numeric, manager text);
+CREATE TABLE housing (creature_id int REFERENCES creature, sanctuary_id int REFERENCES sanctuary, since date, until date, PRIMARY KEY (creature_id, sanctuary_id, since));
+INSERT INTO colour VALUES (1,'Blue'),(2,'Green'),(3,'Red'),(4,'Brown'),(5,'White'),(6,'Yellow'),(7,'Violet');
+INSERT INTO habitat VALUES (1,'Forest'),(2,'Swamp'),(3,'Desert'),(4,'Tundra'),(5,'Cave');
+INSERT INTO diet VALUES (1,'Carnivore'),(2,'Herbivore'),(3,'Omnivore');
+INSERT INTO power VALUES (1,'Flight'),(2,'Camouflage'),(3,'Night Vision'),(4,'Venom'),(5,'Regeneration'),(6,'Fire Breath'),(7,'Telepathy');
+INSERT INTO creature SELECT i, (ARRAY['Grimfang','Mossback','Ashwing','Duskhorn','Pebblesnout','Thornmane','Silkfin','Rimeclaw','Sandwyrm','Hollowbeak','Emberhide','Bogstrider','Quillbat','Frostlynx','Glowtoad','Stonemaw','Reedling','Cindermoth','Palefox','Nightjaw','Mirewolf','Sunscale','Brambleboar','Icewhelp'])[i], (ARRAY['Dentus','Muscus','Pennae','Cornus','Rostrum','Juba','Pinna','Unguis'])[1 + i % 8] || ' ' || (ARRAY['atrox','viridis','minor','magnus','velox'])[1 + i % 5], (ARRAY[1,2,1,3,4,2,5,4,3,1,1,2])[1 + (i * 5 + i / 12) % 12], 1 + (i * 3 + i / 5) % 6, 1 + (i * 5 + i / 3) % 5, (ARRAY[1,2,1,3,2,1,1])[1 + (i * 4 + i / 6) % 7], 20 + (i * 97) % 410, CASE WHEN i % 8 <> 5 THEN 3 + (i * i * 71 + i * 31) % 1530 END, 1890 + (i * 53) % 129 FROM generate_series(1, 24) i;
+INSERT INTO creature_power SELECT DISTINCT (ARRAY[1,2,3,4,6,7,8,9,10,11,12,13,14,16,17,18,20,21,22,24])[1 + (i * 7 + i / 4) % 20], 1 + (i * i + i / 5) % 6 FROM generate_series(1, 46) i;
+INSERT INTO creature_power VALUES (1,5) ON CONFLICT DO NOTHING;
+INSERT INTO creature_power VALUES (1,3) ON CONFLICT DO NOTHING;
+INSERT INTO creature_power VALUES (1,4) ON CONFLICT DO NOTHING;
+INSERT INTO creature_power VALUES (1,6) ON CONFLICT DO NOTHING;
+INSERT INTO sanctuary VALUES (1,'Larkmoor','Canada',212.5,'Ivy Brandt'),(2,'Fernhollow','Canada',64,'Samuel Oduya'),(3,'Isla Verde','Chile',530.2,'Carmen Rojas'),(4,'Tarn Edge','Scotland',98.7,'Ewan Muir'),(5,'Karoo Rest','South Africa',871,'Thandi Mokoena'),(6,'Pine Basin','Canada',145.9,'Ivy Brandt');
+INSERT INTO housing SELECT DISTINCT ON (c, s, d) c, s, d, u FROM (SELECT 1 + (i * 5 + i / 6) % 21 AS c, 1 + (i * i + i / 4) % 6 AS s, date '2018-02-10' + i * 61 AS d, CASE WHEN i % 3 = 0 THEN date '2018-02-10' + i * 61 + 200 END AS u FROM generate_series(1, 36) i) x
