@@ -226,7 +226,10 @@ function actionsOf(
         const { defaultSql } = column;
         const following = member === table ? null : table.id;
         const { type, reads } = change;
-        return { member, action: { kind: "set type", name, type, rewrites: false, defaultSql, reads, following } };
+        return {
+          member,
+          action: { kind: "set type", name, type, collation: null, rewrites: false, defaultSql, reads, following },
+        };
       });
   }
 }

@@ -67,6 +67,8 @@ class FamilyChange {
           throw refused("constraint must be added to child tables too");
         }
         return this.everywhere(table, action);
+      case "set detail":
+        return action.what === "column" ? this.everywhere(table, action) : this.one(table, action);
       case "set audit":
         return this.setAudit(table, action);
       case "drop not null":

@@ -19,6 +19,8 @@ import { dropDependents } from "./drop-dependents.js";
 import { withStatistics } from "./extended-statistics.js";
 import { dropForeignKey, dropReferences, setReferencesChecked } from "./foreign-key-ddl.js";
 import { verification } from "./foreign-key-verification.js";
+import { detailsUnder, setDetail } from "./kept-details.js";
+import { rareParts } from "./new-column.js";
 import { attachPartition, detachPartition } from "./partition-ddl.js";
 import { attachIndex } from "./partition-indexes.js";
 import { checkNoPartitionKey } from "./partition-keys.js";
@@ -84,6 +86,8 @@ export function alterOne(
       editor.replaceTable(Object.freeze(action.storage.length === 0 ? others : { ...others, storage: action.storage }));
       return {};
     }
+    case "set detail":
+      return setDetail(editor, table, action);
     case "replica identity":
       return setReplicaIdentity(editor, table, action.identity);
     case "attach index":
@@ -118,15 +122,9 @@ function addColumn(
     defaultSql = ownedSequence(sequence);
     refill = defaultSql;
   }
-  const { name, type, notNull, identity, generatedSql } = column;
+  const { name, type, notNull, identity } = column;
   const plain: ColumnDef = { id, name, type, notNull, defaultSql, missingSql: action.missing, identity };
-  const added = Object.freeze({
-    ...plain,
-    ...(generatedSql && { generatedSql }),
-    ...(column.onUpdateSql && { onUpdateSql: column.onUpdateSql }),
-    ...(column.inherited && { inherited: column.inherited }),
-    ...(column.local === false && { local: false }),
-  });
+  const added = Object.freeze({ ...plain, ...rareParts(column) });
   const after: TableDef = Object.freeze({ ...table, columns: [...table.columns, added], nextColumnId: id + 1 });
   editor.replaceTable(after);
   if (sequence !== null) editor.createSequence(sequence);
@@ -226,7 +224,7 @@ function dropOwnedSequence(
 }
 
 function setType(editor: CatalogEditor, table: TableDef, action: Action<"set type">): ActionOutcome {
-  const { name, type, defaultSql, reads } = action;
+  const { name, type, collation, defaultSql, reads } = action;
   const column = existingColumn(table, name);
   checkNoPartitionKey(table, column.id, reads, "alter");
   const dependent = table.columns.find((other) => other.generatedSql && reads(other.generatedSql));
@@ -255,7 +253,12 @@ function setType(editor: CatalogEditor, table: TableDef, action: Action<"set typ
   }
   if (column.identity !== null) setSequenceType(editor, table, column, type);
   const retyped = withRetypedIndexes(editor, table, column, type);
-  const after = replaceColumn(retyped, column.id, { type, defaultSql, missingSql: null });
+  const after = replaceColumn(retyped, column.id, {
+    type,
+    defaultSql,
+    missingSql: null,
+    details: detailsUnder(column.details, collation),
+  });
   editor.replaceTable(after);
   const checks = table.checks.filter((check) => reads(check.sql)).map((check) => satisfies(after, check));
   const references = [...editor.view.tables()].flatMap((owner) =>

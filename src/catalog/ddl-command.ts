@@ -4,10 +4,12 @@
  */
 import type { SqlType } from "../values/values.js";
 import type { AccessCommand } from "./access-command.js";
+import type { DetailChange } from "./detail-change.js";
 import type { FunctionCommand } from "./function-command.js";
 import type { GraphCommand } from "./graph-command.js";
 import type { ViewQuery } from "./kept-query.js";
 import type { NamespaceCommand } from "./namespace-command.js";
+import type { NewColumn } from "./new-column.js";
 import type { PropertyGraph } from "./property-graph.js";
 import type { SequenceOptions } from "./sequence.js";
 import type {
@@ -48,23 +50,6 @@ export type DdlCommand =
   | GraphCommand
   | AccessCommand
   | NamespaceCommand;
-
-export interface NewColumn {
-  readonly name: string;
-  readonly type: SqlType;
-  readonly notNull: boolean;
-  readonly defaultSql: string | null;
-  readonly identity: "always" | "by default" | null;
-  /** Of an identity or SERIAL column: a sequence that belongs to it is made, and its next value is the default. */
-  readonly sequence: SequenceOptions | null;
-  readonly generatedSql?: string | null;
-  /** As in ColumnDef. */
-  readonly onUpdateSql?: string;
-  readonly inherited?: number;
-  readonly local?: boolean;
-  /** Of a column that LIKE copies. */
-  readonly comment?: string | null;
-}
 
 /** A PRIMARY KEY or UNIQUE constraint; `name` null: made up as PostgreSQL does (`t_pkey`, `t_a_b_key`). */
 export interface NewKey {
@@ -135,6 +120,7 @@ export interface CreateTableCommand {
   /** PARTITION OF; then `parents` has the one table. */
   readonly partition?: NewPartition;
   /** As in TableDef. */
+  readonly unlogged?: true;
   readonly storage?: readonly string[];
   readonly immutable: boolean;
   /** Its rows come with the command (CREATE TABLE AS). */
@@ -173,6 +159,7 @@ export interface NewIndexColumn {
   readonly descending: boolean;
   readonly nullsFirst: boolean;
   readonly operatorClass?: string;
+  readonly collation?: string;
 }
 
 export interface CreateIndexCommand {
@@ -278,6 +265,8 @@ export type AlterAction =
       readonly kind: "set type";
       readonly name: string;
       readonly type: SqlType;
+      /** As in ColumnDetails. */
+      readonly collation: string | null;
       /** Stored values differ under the new type. */
       readonly rewrites: boolean;
       /** The default under the new type. */
@@ -293,6 +282,7 @@ export type AlterAction =
   | { readonly kind: "set not null" | "drop not null"; readonly name: string }
   | { readonly kind: "drop expression"; readonly name: string; readonly ifExists: boolean }
   | { readonly kind: "replica identity"; readonly identity: GivenIdentity }
+  | DetailChange
   /** As in TableDef from now on. */
   | { readonly kind: "set storage"; readonly storage: readonly string[] }
   /** The uses that are audited from now on; empty: none. */

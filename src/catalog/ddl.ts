@@ -30,6 +30,7 @@ import { addForeignKey, dropReferences } from "./foreign-key-ddl.js";
 import { applyFunctionCommand } from "./function-ddl.js";
 import { applyGraphCommand, refuseGraphTables } from "./graph-ddl.js";
 import { addChild, descendantsOf } from "./inheritance.js";
+import { rareParts } from "./new-column.js";
 import { checkPartition, joinPartition } from "./partition-ddl.js";
 import { dropIndexParts, spreadIndex } from "./partition-indexes.js";
 import { checkKeysOfPartitioned, checkUniqueIndex } from "./partition-keys.js";
@@ -182,16 +183,10 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
       sequences.push(sequence);
       defaultSql = ownedSequence(sequence);
     }
-    const { name: columnName, type, identity, generatedSql } = column;
+    const { name: columnName, type, identity } = column;
     const notNull = column.notNull || (command.primaryKey?.columns.includes(columnName) ?? false);
     const plain = { id: columnId, name: columnName, type, notNull, defaultSql, missingSql: null, identity };
-    return Object.freeze({
-      ...plain,
-      ...(generatedSql && { generatedSql }),
-      ...(column.onUpdateSql && { onUpdateSql: column.onUpdateSql }),
-      ...(column.inherited && { inherited: column.inherited }),
-      ...(column.local === false && { local: false }),
-    });
+    return Object.freeze({ ...plain, ...rareParts(column) });
   });
   const idOf = (columnName: string) => columns.find((column) => column.name === columnName)!.id;
   const indexes = uniques.map(
@@ -238,6 +233,7 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     ...(command.partitionKey !== undefined && { partitionKey: command.partitionKey }),
     ...(command.partition !== undefined && { partitionBound: command.partition.bound }),
     ...(command.storage !== undefined && { storage: command.storage }),
+    ...(command.unlogged && { unlogged: true as const }),
     ...(command.immutable && { immutable: true }),
     ...(command.materialized && { materialized: command.materialized }),
     ...(comments.length > 0 && { comments: Object.fromEntries(comments) }),

@@ -6,6 +6,7 @@
 import type { SqlType } from "../values/values.js";
 import type { VectorForm } from "../values/vector-form.js";
 import type { VectorMetric } from "../values/vector-metric.js";
+import type { ColumnDetails } from "./detail-change.js";
 import type { DocumentCollectionDef } from "./document-collection.js";
 import type { ViewQuery } from "./kept-query.js";
 import type { TriggerDef } from "./trigger.js";
@@ -30,6 +31,7 @@ export interface ColumnDef {
   readonly inherited?: number;
   /** False: the column is there only because parents have it; absent: true. */
   readonly local?: boolean;
+  readonly details?: ColumnDetails;
 }
 
 /** The column id of a key that is an expression. */
@@ -44,6 +46,8 @@ export interface IndexColumn {
   readonly expression?: { readonly sql: string; readonly type: SqlType };
   /** Without effect, for the catalog; absent: the type's default. */
   readonly operatorClass?: string;
+  /** The same; absent: the column's. */
+  readonly collation?: string;
 }
 
 export interface IndexDef {
@@ -346,6 +350,9 @@ export interface TableDef {
   readonly audit?: readonly AuditedUse[];
   /** Storage parameters as PostgreSQL has them, "fillfactor=70": without effect, for the catalog. Absent: none. */
   readonly storage?: readonly string[];
+  /** Without effect, for the catalog: CREATE UNLOGGED TABLE, and the id of the index that CLUSTER ON names. */
+  readonly unlogged?: true;
+  readonly clusteredOn?: number | "primary key";
   /** For a temporary table: what happens to it or its rows when a transaction commits; absent: nothing. */
   readonly onCommit?: "delete" | "drop";
   /** Microseconds since the epoch. */

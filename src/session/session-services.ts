@@ -207,6 +207,10 @@ export class SessionServices implements ExecServices, AskingStatement {
     return this.memory.searchPath(this.catalogView());
   }
 
+  namesSystemSchema(): boolean {
+    return this.memory.settings.searchPath.includes("pg_catalog");
+  }
+
   estimatedRows(table: TableDef): number {
     const { memory, tx } = this;
     const rights = memory.rights(this.catalogView());

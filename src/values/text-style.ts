@@ -7,9 +7,10 @@ import { civilFromDays, dateToText, fractionText, offsetToText, SECOND_MICROS, t
 import { float4ToText, float8ToText, floatToDigits } from "./float-text.js";
 import { intervalToText, negateInterval, parseInterval } from "./interval.js";
 import { isTimeZone, offsetAt } from "./time-zone.js";
-import { addMicros, isFiniteTimestamp, splitTimestamp, type Timestamp, wholeUnits } from "./timestamp.js";
+import { addMicros, isFiniteTimestamp, splitTimestamp, type Timestamp } from "./timestamp.js";
 import { timestampToText, timestampTzToText } from "./timestamp-text.js";
 import type { Interval } from "./values.js";
+import { zoneAbbreviation } from "./zone-abbreviation.js";
 
 export type DateOrder = "MDY" | "DMY" | "YMD";
 
@@ -79,39 +80,12 @@ export function timestampTzInStyle(instant: Timestamp, timeZone: string, style: 
   return styled(local, style, zoneText(timeZone, instant));
 }
 
-const abbreviations = new Map<string, readonly Intl.DateTimeFormat[]>();
-const ZONES_MAX = 100;
-const DATE_MILLISECONDS_MAX = 8.64e15;
-
 /** The zone's abbreviation at that time, where it has one that can be read again, else its offset. */
 function zoneText(timeZone: string, instant: Timestamp): string {
   if (timeZone === "UTC") return "UTC";
   const offset = offsetAt(timeZone, instant);
-  for (const format of abbreviationsOf(timeZone)) {
-    const parts = format.formatToParts(shownMilliseconds(instant));
-    const name = parts.find(({ type }) => type === "timeZoneName")?.value ?? "";
-    if (/^[A-Z]{3,5}$/.test(name) && isTimeZone(name) && offsetAt(name, instant) === offset) return name;
-  }
-  return offsetToText(offset);
-}
-
-/** Beyond what Date can hold the rules of zones stay. */
-function shownMilliseconds(instant: Timestamp): number {
-  return Math.min(Math.max(wholeUnits(instant, 1000), -DATE_MILLISECONDS_MAX), DATE_MILLISECONDS_MAX);
-}
-
-/** English knows the abbreviations of America in the one locale, of Europe in the other. Zones by offset have none. */
-function abbreviationsOf(timeZone: string): readonly Intl.DateTimeFormat[] {
-  let formats = abbreviations.get(timeZone);
-  if (formats !== undefined) return formats;
-  try {
-    formats = ["en-US", "en-GB"].map((locale) => new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: "short" }));
-  } catch {
-    formats = [];
-  }
-  if (abbreviations.size >= ZONES_MAX) abbreviations.clear();
-  abbreviations.set(timeZone, formats);
-  return formats;
+  const name = zoneAbbreviation(timeZone, instant);
+  return isTimeZone(name) && /^[A-Z]+$/.test(name) && offsetAt(name, instant) === offset ? name : offsetToText(offset);
 }
 
 /** `zone`: of letters, or an offset. */

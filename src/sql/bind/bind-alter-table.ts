@@ -29,6 +29,7 @@ import { bindAttachIndex, bindAttachPartition, bindDetachPartition } from "./bin
 import { boundDefault, defaultSql, draftColumn, finishColumn, isImmutable } from "./bind-column-def.js";
 import { bindCheck, bindForeignKey, bindKey } from "./bind-constraint.js";
 import { contextOf } from "./bind-context.js";
+import { bindDetail, givenCollation } from "./bind-details.js";
 import { bindExpr } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
 import { bindExclusion, bindPlainIndex } from "./bind-index.js";
@@ -225,6 +226,7 @@ function plainAction(command: Plain, table: TableDef, binding: Binding): AlterAc
     return { kind, parent: nameOf(lookUpTable(parent, binding)) };
   }
   if (command.kind === "set trigger" && command.isAll) requireSuperuserFor(table, binding);
+  if (command.kind === "detail") return bindDetail(command, table);
   if ("enabled" in command || "identity" in command) return command;
   if (command.kind === "options") {
     return { kind: "set storage", storage: storageAfter(command.options, command.reset, table) };
@@ -391,6 +393,7 @@ function alterType(
     kind: "set type",
     name,
     type,
+    collation: givenCollation(command.collation, type, command.type.position),
     rewrites,
     defaultSql: defaultUnder(column, type, table, binding),
     reads: readsColumn(name),

@@ -9,11 +9,11 @@ import type { AnalyzeStatement } from "../parse/ast.js";
 import { findSystemRows, lookUpTable } from "./bind-from.js";
 import { denied } from "./bind-roles.js";
 import type { Binding } from "./binding.js";
-import type { BoundAnalyze } from "./bound-statement.js";
+import type { BoundDdl, BoundStatement } from "./bound-statement.js";
 import { checkedRights } from "./relation-rights.js";
 
 /** Throws 42P01, 42703, 42704, 42501. */
-export function bindAnalyze(node: AnalyzeStatement, binding: Binding): BoundAnalyze {
+export function bindAnalyze(node: AnalyzeStatement, binding: Binding): BoundStatement {
   if (node.kind === "checkpoint") return bindCheckpoint(binding);
   if (node.kind === "cluster") return bindCluster(node, binding);
   const rights = checkedRights(binding.env);
@@ -38,14 +38,15 @@ export function bindAnalyze(node: AnalyzeStatement, binding: Binding): BoundAnal
   return { kind: "analyze", tag, ...alone, tables, notices };
 }
 
-function bindCheckpoint({ env }: Binding): BoundAnalyze {
+function bindCheckpoint({ env }: Binding): BoundStatement {
   if (checkedRights(env)?.isSuperuser === false) {
     throw denied("must be superuser or have privileges of pg_checkpoint to do CHECKPOINT");
   }
   return { kind: "analyze", tag: "CHECKPOINT", tables: [], notices: [] };
 }
 
-function bindCluster({ tables, index }: AnalyzeStatement, binding: Binding): BoundAnalyze {
+/** The index that it names is the one that the table is clustered on from now on. */
+function bindCluster({ tables, index }: AnalyzeStatement, binding: Binding): BoundStatement {
   const rights = checkedRights(binding.env);
   for (const name of tables) {
     const table = lookUpTable(name, binding);
@@ -54,6 +55,13 @@ function bindCluster({ tables, index }: AnalyzeStatement, binding: Binding): Bou
     const isItsOwn = table.primaryKeyName === index || table.indexes.some((other) => other.name === index);
     if (!isItsOwn) throw sqlError("42704", `index "${index}" for table "${table.name}" does not exist`);
   }
-  const notices = tables.map(() => ({ message: "CLUSTER has no effect here and was ignored" }));
-  return { kind: "analyze", tag: "CLUSTER", tables: [], notices };
+  const tag = "CLUSTER";
+  const message = "CLUSTER has no effect here and was ignored";
+  if (index === undefined) return { kind: "analyze", tag, tables: [], notices: tables.map(() => ({ message })) };
+  const steps = tables.map((name) => (): BoundDdl => {
+    const table = { ...lookUpTable(name, binding), position: name.position };
+    const action = { kind: "set detail", what: "cluster", index } as const;
+    return { kind: "ddl", command: { kind: "alter table", table, action, only: true } };
+  });
+  return { kind: "ddl steps", tag, steps, notices: [message] };
 }

@@ -1,5 +1,5 @@
 /** Columns of CREATE TABLE and ALTER TABLE ADD COLUMN: type, default, identity, generated. */
-import type { NewColumn } from "../../catalog/ddl-command.js";
+import type { NewColumn } from "../../catalog/new-column.js";
 import { FOLLOWING_SEQUENCE, PLAIN_SEQUENCE, type SequenceOptions } from "../../catalog/sequence.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { checkColumnName } from "../../catalog/table-names.js";
@@ -12,6 +12,7 @@ import type { ColumnDefNode } from "../parse/ast-definitions.js";
 import type { ExprNode } from "../parse/ast-query.js";
 import { printExpr } from "../parse/print-expr.js";
 import { contextOf } from "./bind-context.js";
+import { givenCollation } from "./bind-details.js";
 import { bindExpr } from "./bind-expr.js";
 import { bindSequenceOptions } from "./bind-sequence.js";
 import { bindStoredType, checkStorable } from "./bind-type.js";
@@ -43,7 +44,9 @@ export function draftColumn(node: ColumnDefNode, binding: Binding): ColumnDraft 
   const serial = node.type.arrayDimensions === 0 ? SERIAL_TYPES[node.type.name] : undefined;
   const type = serial ?? bindStoredType(node.type, binding);
   checkStorable(type, node.name, node.position);
-  return draftOfType(node, type, serial !== undefined);
+  const draft = draftOfType(node, type, serial !== undefined);
+  const collation = givenCollation(node.collation, type, node.position);
+  return collation === null ? draft : { ...draft, column: { ...draft.column, details: { collation } } };
 }
 
 /** A column whose type is known. `serial`: a sequence of its own numbers it. */

@@ -1,6 +1,6 @@
 /** CREATE TABLE AS, SELECT INTO, and materialized views: a table that a query fills. */
 
-import type { NewColumn } from "../../catalog/ddl-command.js";
+import type { NewColumn } from "../../catalog/new-column.js";
 import { actingAsRole, rightsOf } from "../../catalog/rights.js";
 import { MEMBER_ROLE } from "../../catalog/role.js";
 import type { ViewColumn } from "../../catalog/view.js";
@@ -71,6 +71,7 @@ function filled(
       foreignKeys: [],
       indexes: [],
       ...(storage.length > 0 && { storage }),
+      ...(node.persistence === "unlogged" && { unlogged: true }),
       immutable: false,
       filled: true,
       ...(node.onCommit !== "preserve" && { onCommit: node.onCommit }),

@@ -139,6 +139,7 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
     ...(searchIndexes.length > 0 && { searchIndexes }),
     ...(statistics.length > 0 && { statistics }),
     ...(storage.length > 0 && { storage }),
+    ...(node.persistence === "unlogged" && { unlogged: true }),
     immutable: node.immutable,
   };
 }

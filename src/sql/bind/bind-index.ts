@@ -16,6 +16,7 @@ import type { ExprNode } from "../parse/ast-query.js";
 import { PLAIN_INDEX, TEXT_INDEX } from "../parse/table-dialect.js";
 import { isImmutable } from "./bind-column-def.js";
 import { type ConstraintOf, checkIndexable } from "./bind-constraint.js";
+import { givenCollation } from "./bind-details.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import type { Binding } from "./binding.js";
 import { resolveUnknown } from "./coerce.js";
@@ -39,11 +40,15 @@ export function indexColumns(
   method: "btree" | "hash" | "gist" = "btree",
 ): NewIndexColumn[] {
   return elements.map((element): NewIndexColumn => {
-    const { descending, expr, operatorClass } = element;
+    const { descending, operatorClass } = element;
+    const inner = element.expr?.kind === "collate" ? element.expr : null;
+    const expr = inner?.input ?? element.expr;
+    const collation = (type: SqlType) => givenCollation(element.collation ?? inner?.collation ?? null, type, position);
     const order = (type: SqlType) => ({
       descending,
       nullsFirst: element.nullsFirst ?? descending,
       ...(operatorClass !== null && method !== "gist" && givenClass(operatorClass, type, method, position)),
+      ...kept(collation(type)),
     });
     const plain = element.column ?? (expr?.kind === "column" && expr.path.length === 1 ? expr.path[0]! : null);
     if (plain === null) {
@@ -55,6 +60,8 @@ export function indexColumns(
     return { name: plain, ...order(type) };
   });
 }
+
+const kept = (collation: string | null) => (collation === null ? {} : { collation });
 
 /** GiST keeps figures, too. Throws 42704. */
 function checkKey(type: SqlType, method: "btree" | "hash" | "gist", position: number): void {

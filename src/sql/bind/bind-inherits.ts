@@ -3,8 +3,9 @@
  * MergeAttributes and MergeCheckConstraint of PostgreSQL (src/backend/commands/tablecmds.c). Called by CREATE TABLE …
  * INHERITS; a partition takes over its parent's definition in the same way.
  */
-import type { NewCheck, NewColumn } from "../../catalog/ddl-command.js";
+import type { NewCheck } from "../../catalog/ddl-command.js";
 import { sameType } from "../../catalog/inheritance.js";
+import type { NewColumn } from "../../catalog/new-column.js";
 import { isTemporarySchema } from "../../catalog/schema.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -94,7 +95,7 @@ export function mergeColumns(parents: readonly TableDef[], own: readonly ColumnD
 
 /** A table's columns as one that inherits from it has them: without what numbers them. */
 function inheritableColumns(parent: TableDef): { readonly column: NewColumn; readonly generatedSql: string | null }[] {
-  return parent.columns.map(({ id, name, type, notNull, identity, defaultSql, generatedSql }) => ({
+  return parent.columns.map(({ id, name, type, notNull, identity, defaultSql, generatedSql, details }) => ({
     column: {
       name,
       type,
@@ -105,6 +106,7 @@ function inheritableColumns(parent: TableDef): { readonly column: NewColumn; rea
       sequence: null,
       inherited: 1,
       local: false,
+      ...(details && { details }),
     },
     generatedSql: generatedSql ?? null,
   }));
@@ -174,6 +176,7 @@ function mergedWithOwn({ draft: before, conflict }: Inherited, given: ColumnDraf
         defaultSql: replaces ? own.column.defaultSql : column.defaultSql,
         inherited: column.inherited!,
         local: true,
+        ...(column.details && { details: { ...column.details, ...own.column.details } }),
       },
     },
     conflict: replaces ? null : conflict,

@@ -20,6 +20,7 @@ import type { RecordField } from "../../values/values.js";
 import type { CreateTableStatement } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
 import type { ColumnDraft } from "./bind-column-def.js";
+import { copiedDetails } from "./bind-details.js";
 import { lookUpTable } from "./bind-from.js";
 import { findView } from "./bind-view.js";
 import type { Binding } from "./binding.js";
@@ -96,6 +97,7 @@ export function copyTable({ table: name, options }: CreateTableStatement["like"]
         identity: copied ? column.identity : null,
         sequence: copied ? { ...PLAIN_SEQUENCE, ...sequence } : null,
         ...(comment !== undefined && { comment }),
+        ...copiedDetails(column, options),
       },
       defaultNode: null,
       generatedNode: column.generatedSql && has(GENERATED) ? parseStored(column.generatedSql, table.schema) : null,

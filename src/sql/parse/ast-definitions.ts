@@ -297,7 +297,13 @@ export interface AlterTableStatement {
 export type AlterTableCommand =
   | { readonly kind: "add column"; readonly column: ColumnDefNode; readonly ifNotExists: boolean }
   | { readonly kind: "drop column"; readonly name: string; readonly ifExists: boolean; readonly cascade: boolean }
-  | { readonly kind: "alter type"; readonly name: string; readonly type: TypeNode; readonly using: ExprNode | null }
+  | {
+      readonly kind: "alter type";
+      readonly name: string;
+      readonly type: TypeNode;
+      readonly collation: readonly string[] | null;
+      readonly using: ExprNode | null;
+    }
   | { readonly kind: "set default"; readonly name: string; readonly expr: ExprNode }
   | { readonly kind: "drop default" | "set not null" | "drop not null"; readonly name: string }
   | { readonly kind: "add constraint"; readonly constraint: ConstraintNode }
@@ -344,6 +350,13 @@ export type AlterTableCommand =
       readonly kind: "replica identity";
       readonly identity: "default" | "full" | "nothing" | { readonly index: string };
     }
+  /** Kept for the catalog alone. */
+  | ({ readonly kind: "detail" } & (
+      | { readonly what: "logged"; readonly unlogged: boolean }
+      | { readonly what: "cluster"; readonly index: string | null }
+      | { readonly what: "storage" | "compression"; readonly name: string; readonly value: string }
+      | { readonly what: "statistics"; readonly name: string; readonly value: number }
+    ))
   /** Has no meaning here; `what` names it in the notice. */
   /** `column`: the name, or in an index the number, of the one that the action is about. */
   | { readonly kind: "ignored"; readonly what: string; readonly column?: string | number };

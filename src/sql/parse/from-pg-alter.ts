@@ -1,8 +1,8 @@
 /** ALTER TABLE, and what ALTER TYPE does to composite types. Called by from-pg-ddl.ts. */
-import type { AlterTableCmd, AlterTableStmt } from "@pgsql/types";
+import type { AlterTableCmd, AlterTableStmt, Node } from "@pgsql/types";
 import { sqlError } from "../../protocol/errors.js";
 import type { AlterCompositeStatement, AlterTableCommand, AlterTableStatement } from "./ast-definitions.js";
-import { type Conversion, notSupported, objectName, only } from "./conversion.js";
+import { type Conversion, notSupported, objectName, only, strings } from "./conversion.js";
 import { columnDef, constraint, convertOptions } from "./from-pg-columns.js";
 import { convertType } from "./from-pg-expr.js";
 import { convertPartitionBound } from "./from-pg-partition.js";
@@ -76,7 +76,9 @@ function alterCommand(node: AlterTableCmd, c: Conversion, position: number): Alt
       return { kind: "drop column", name, ifExists, cascade };
     case "AT_AlterColumnType": {
       const def = only(node.def, "ColumnDef");
-      return { kind: "alter type", name, type: convertType(def.typeName!, c), using: c.optional(def.raw_default) };
+      const collation = def.collClause === undefined ? null : strings(def.collClause.collname);
+      const type = convertType(def.typeName!, c);
+      return { kind: "alter type", name, type, collation, using: c.optional(def.raw_default) };
     }
     case "AT_ColumnDefault":
       if (node.def === undefined) return { kind: "drop default", name };
@@ -104,7 +106,12 @@ function alterCommand(node: AlterTableCmd, c: Conversion, position: number): Alt
     case "AT_ValidateConstraint":
       return { kind: "validate constraint", name };
     default:
-      return alterIdentity(node, name, ifExists, c) ?? convertTriggerState(node) ?? ignoredCommand(node, position);
+      return (
+        alterIdentity(node, name, ifExists, c) ??
+        convertTriggerState(node) ??
+        keptDetail(node, name) ??
+        ignoredCommand(node, position)
+      );
   }
 }
 
@@ -149,17 +156,37 @@ function alterIdentity(node: AlterTableCmd, name: string, ifExists: boolean, c: 
   }
 }
 
+/** Null: another action. */
+function keptDetail(node: AlterTableCmd, name: string): AlterTableCommand | null {
+  const kind = "detail";
+  switch (node.subtype) {
+    case "AT_SetLogged":
+    case "AT_SetUnLogged":
+      return { kind, what: "logged", unlogged: node.subtype === "AT_SetUnLogged" };
+    case "AT_ClusterOn":
+      return { kind, what: "cluster", index: name };
+    case "AT_DropCluster":
+      return { kind, what: "cluster", index: null };
+    case "AT_SetStorage":
+      return { kind, what: "storage", name, value: only(node.def, "String").sval ?? "" };
+    case "AT_SetCompression":
+      return { kind, what: "compression", name, value: only(node.def, "String").sval ?? "" };
+    case "AT_SetStatistics":
+      // Of a key of an index, which has a number: that is not kept.
+      if (node.name === undefined) return null;
+      return { kind, what: "statistics", name, value: node.def === undefined ? -1 : integerOf(node.def) };
+    default:
+      return null;
+  }
+}
+
+const integerOf = (node: Node): number => ("Integer" in node ? (node.Integer.ival ?? 0) : -1);
+
 /** Actions about storage and ownership, which have no meaning here: accepted, and said so in a notice. */
 const IGNORED_COMMANDS: Partial<Record<NonNullable<AlterTableCmd["subtype"]>, string>> = {
   AT_SetStatistics: "SET STATISTICS",
-  AT_SetStorage: "SET STORAGE",
-  AT_SetCompression: "SET COMPRESSION",
   AT_SetOptions: "SET (attribute options)",
   AT_ResetOptions: "RESET (attribute options)",
-  AT_ClusterOn: "CLUSTER ON",
-  AT_DropCluster: "SET WITHOUT CLUSTER",
-  AT_SetLogged: "SET LOGGED",
-  AT_SetUnLogged: "SET UNLOGGED",
   AT_DropOids: "SET WITHOUT OIDS",
   AT_SetTableSpace: "SET TABLESPACE",
   AT_ChangeOwner: "OWNER TO",

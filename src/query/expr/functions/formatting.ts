@@ -24,6 +24,7 @@ import {
   TIMESTAMPTZ,
   type Value,
 } from "../../../values/values.js";
+import { zoneAbbreviation } from "../../../values/zone-abbreviation.js";
 import { instantOf, localReading } from "../cast.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { numberConversion } from "../number-cast.js";
@@ -59,7 +60,7 @@ function toTimestamp(context: EvalContext, text: string, format: string): Timest
 }
 
 function formatInZone(instant: Timestamp, format: string, timeZone: string): string | null {
-  const zone = { name: timeZone, offset: offsetAt(timeZone, instant) };
+  const zone = { name: zoneAbbreviation(timeZone, instant), offset: offsetAt(timeZone, instant) };
   return formatTimestamp(localReading(instant, timeZone), format, zone);
 }
 

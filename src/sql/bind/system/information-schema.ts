@@ -13,6 +13,7 @@ import { domainCheckText, printedSql } from "./printed-table.js";
 import { attnum, CONSTRAINT_TYPES, type ConstraintFacts, constraintsOf, dataType, yesNo } from "./relation-facts.js";
 import { systemShapes } from "./shapes.js";
 import { type DefinedView, definedRelation, printedRelation, type SystemView } from "./system-view.js";
+import { canChange, canChangeColumn } from "./view-changes.js";
 import { viewText } from "./view-text.js";
 
 const schemata = definedRelation("information_schema", "schemata", ({ catalog, database, user }) =>
@@ -29,10 +30,11 @@ const tables = definedRelation("information_schema", "tables", function* ({ cata
     const facts = { table_type: typeOf(schema, "BASE TABLE"), is_insertable_into: "YES", is_typed: "NO" };
     yield { table_catalog: database, table_schema: schema, table_name: name, ...facts };
   }
-  for (const { schema, name, updatable } of catalog.views()) {
+  for (const each of catalog.views()) {
+    const { schema, name } = each;
     const facts = {
       table_type: typeOf(schema, "VIEW"),
-      is_insertable_into: yesNo(canChange(updatable)),
+      is_insertable_into: yesNo(canChange(each, "insert")),
       is_typed: "NO",
     };
     yield { table_catalog: database, table_schema: schema, table_name: name, ...facts };
@@ -46,15 +48,16 @@ const tables = definedRelation("information_schema", "tables", function* ({ cata
 const typeOf = (schema: string, type: string) => (isTemporarySchema(schema) ? "LOCAL TEMPORARY" : type);
 
 const views = printedRelation("information_schema", "views", function* (view) {
-  for (const { id, schema, name, query, columns, checkOption, updatable, triggers = [] } of view.catalog.views()) {
+  for (const each of view.catalog.views()) {
+    const { id, schema, name, query, columns, checkOption, triggers = [] } = each;
     yield {
       table_catalog: view.database,
       table_schema: schema,
       table_name: name,
       view_definition: view.rights.matter && !view.rights.mayAlter(id) ? null : viewText(view, query, columns),
       check_option: checkOption === null ? "NONE" : checkOption.toUpperCase(),
-      is_updatable: yesNo(canChange(updatable)),
-      is_insertable_into: yesNo(canChange(updatable)),
+      is_updatable: yesNo(canChange(each, "update", "delete")),
+      is_insertable_into: yesNo(canChange(each, "insert")),
       is_trigger_updatable: yesNo(isInstead(triggers, "update")),
       is_trigger_deletable: yesNo(isInstead(triggers, "delete")),
       is_trigger_insertable_into: yesNo(isInstead(triggers, "insert")),
@@ -64,11 +67,6 @@ const views = printedRelation("information_schema", "views", function* (view) {
 
 const isInstead = (triggers: readonly TriggerDef[], event: TriggerEvent) =>
   triggers.some(({ timing, events }) => timing === "instead of" && events.includes(event));
-
-/** A view with at least one column that can be assigned. */
-function canChange(updatable: readonly boolean[] | undefined): boolean {
-  return updatable?.includes(true) ?? false;
-}
 
 /** pg_type.typname: `int4`, `_text`, or the name of a type that a statement made. */
 export function udtName(type: SqlType): string {
@@ -137,10 +135,16 @@ const columns = printedRelation("information_schema", "columns", function* (view
           ? shownNames(view, printedSql(view, table, column.generatedSql))
           : null,
         is_updatable: column.generatedSql ? "NO" : "YES",
+        ...(column.details?.collation && {
+          collation_catalog: view.database,
+          collation_schema: "pg_catalog",
+          collation_name: column.details.collation,
+        }),
       };
     }
   }
-  for (const { schema, name, columns: outputs, updatable } of view.catalog.views()) {
+  for (const each of view.catalog.views()) {
+    const { schema, name, columns: outputs } = each;
     for (const [i, output] of outputs.entries()) {
       yield {
         table_catalog: view.database,
@@ -157,7 +161,7 @@ const columns = printedRelation("information_schema", "columns", function* (view
         is_identity: "NO",
         identity_cycle: "NO",
         is_generated: "NEVER",
-        is_updatable: yesNo(updatable?.[i] ?? false),
+        is_updatable: yesNo(canChangeColumn(each, i)),
       };
     }
   }

@@ -10,6 +10,7 @@ import { BOOL, INT8, type SqlType, type Value } from "../../../values/values.js"
 import { isBarrier, isInvoker } from "../bind-view.js";
 import { type TypeFacts, typeFacts, typeFactsByName } from "./builtin-facts.js";
 import { classOf, namedClass } from "./builtin-operators.js";
+import { collationOid } from "./builtin-types.js";
 import { catalogIndex, kindOfTable } from "./catalog-index.js";
 import { boundText } from "./partition-functions.js";
 import {
@@ -102,7 +103,7 @@ function accessColumns(id: number, view: DefinedView): SystemRow {
 }
 
 function* tableRows(table: TableDef, view: DefinedView): Iterable<SystemRow> {
-  const place = { relnamespace: schemaOid(table.schema, view), relpersistence: persistenceOf(table.schema) };
+  const place = { relnamespace: schemaOid(table.schema, view), relpersistence: persistenceOf(table.schema, table) };
   const oid = oidOfId(table.id);
   const indexes = indexesOf(table);
   const relkind = kindOfTable(table);
@@ -129,6 +130,7 @@ function* tableRows(table: TableDef, view: DefinedView): Iterable<SystemRow> {
     reloptions: table.storage === undefined ? null : sqlArray(table.storage),
     ...accessColumns(table.id, view),
   };
+  const attached = table.partitionKey === undefined ? null : parentsOfIndexes(table, view);
   for (const index of indexes) {
     yield {
       ...SHARED_RELATION,
@@ -138,11 +140,18 @@ function* tableRows(table: TableDef, view: DefinedView): Iterable<SystemRow> {
       relam: index.method,
       relfilenode: table.partitionKey === undefined ? index.oid : 0,
       relkind: table.partitionKey === undefined ? "i" : "I",
+      relhassubclass: attached?.has(index.oid) ?? false,
       relispartition: index.parent !== null,
       relnatts: index.columnIds.length + index.included.length,
       reloptions: index.storage === undefined ? null : sqlArray(index.storage),
     };
   }
+}
+
+/** OIDs of indexes of which partitions' indexes are parts. */
+function parentsOfIndexes({ children = [] }: TableDef, { catalog }: DefinedView): ReadonlySet<number | null> {
+  const parts = children.flatMap((id) => catalog.tableById(id) ?? []);
+  return new Set(parts.flatMap((part) => indexesOf(part).map(({ parent }) => parent)));
 }
 
 function identityLetter(identity: ReplicaIdentity | undefined): string {
@@ -182,11 +191,13 @@ function* otherRelations(view: DefinedView): Iterable<SystemRow> {
       ...accessColumns(id, view),
     };
   }
-  for (const { id, schema, name } of catalog.sequences()) {
+  for (const { id, schema, name, ownedBy } of catalog.sequences()) {
     const oid = oidOfId(id);
+    const owner = ownedBy === null ? null : catalog.tableById(ownedBy.tableId);
     yield {
       ...SHARED_RELATION,
       ...placeOf(schema),
+      ...(owner?.unlogged && { relpersistence: persistenceOf(schema, owner) }),
       oid,
       relname: name,
       relkind: "S",
@@ -298,6 +309,19 @@ function tableColumn(table: TableDef, column: ColumnDef, number: number): System
     attidentity: identity === null ? "" : identity === "always" ? "a" : "d",
     attislocal: column.local ?? true,
     attinhcount: column.inherited ?? 0,
+    ...detailsOf(column),
+  };
+}
+
+/** In the place of what is usual for the type. */
+function detailsOf({ details }: ColumnDef): SystemRow {
+  if (details === undefined) return {};
+  const { collation, storage, compression, statistics } = details;
+  return {
+    ...(collation && { attcollation: collationOid(collation) }),
+    ...(storage && { attstorage: storage === "extended" ? "x" : storage[0]! }),
+    ...(compression && { attcompression: compression[0]! }),
+    ...(statistics !== undefined && { attstattarget: statistics }),
   };
 }
 
@@ -350,10 +374,11 @@ const pgIndex = definedRelation("pg_catalog", "pg_index", function* ({ catalog }
       indimmediate: index.deferrable === undefined,
       indisvalid: valid,
       indisready: true,
+      indisclustered: isClustered(table, index),
       indisreplident: isReplicaIdentity(table, index),
       indislive: true,
       indkey: catalogVector(all.map((id) => attnum(table, id))),
-      indcollation: catalogVector(keyTypes.map(({ type }) => layoutOf(type).collation)),
+      indcollation: catalogVector(keyTypes.map(({ type }, i) => collationOfKey(type, index, i))),
       indclass: catalogVector(keyTypes.map(({ type }, i) => givenClass(type, index.method, index.classes[i]))),
       indoption: catalogVector(options),
       indexprs: expressions.length === 0 ? null : expressions.map(({ sql }) => sql).join(", "),
@@ -361,6 +386,17 @@ const pgIndex = definedRelation("pg_catalog", "pg_index", function* ({ catalog }
     };
   }
 });
+
+function isClustered({ id, clusteredOn }: TableDef, { oid }: IndexFacts): boolean {
+  if (clusteredOn === undefined) return false;
+  return oid === (clusteredOn === "primary key" ? oidOfId(id, 1) : oidOfId(clusteredOn));
+}
+
+function collationOfKey(type: SqlType, { table, columnIds, collations }: IndexFacts, i: number): number {
+  const ofType = layoutOf(type).collation;
+  const named = collations[i] ?? table.columns.find(({ id }) => id === columnIds[i])?.details?.collation;
+  return named === undefined || ofType === 0 ? ofType : collationOid(named);
+}
 
 function isReplicaIdentity(table: TableDef, { oid }: IndexFacts): boolean {
   const identity = table.replicaIdentity;

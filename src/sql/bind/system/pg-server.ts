@@ -17,7 +17,9 @@ import { oidOfId } from "../../../query/expr/types.js";
 import { networkFromText } from "../../../values/network.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import { TEXT_SEARCH_CONFIGS } from "../../../values/text-search-configs.js";
+import { offsetAt } from "../../../values/time-zone.js";
 import type { Value } from "../../../values/values.js";
+import { zoneAbbreviation } from "../../../values/zone-abbreviation.js";
 import { dictionaryName, dictionaryOid } from "./object-names.js";
 import {
   BTREE_OID,
@@ -40,6 +42,7 @@ import {
   definedRelation,
   type LiveSession,
   liveRelation,
+  printedRelation,
   type SystemRow,
   type SystemView,
 } from "./system-view.js";
@@ -407,36 +410,23 @@ const pgTsConfigMap = definedRelation("pg_catalog", "pg_ts_config_map", none, ()
   ),
 );
 
-function timezoneRows(): SystemRow[] {
+const pgTimezoneNames = printedRelation("pg_catalog", "pg_timezone_names", function* () {
   const now = new Date();
-  return ["UTC", ...Intl.supportedValuesOf("timeZone").filter((name) => name !== "UTC")].map((name) => {
+  for (const name of ["UTC", ...Intl.supportedValuesOf("timeZone").filter((other) => other !== "UTC")]) {
     const minutes = offsetMinutes(name, now);
     const summer = Math.max(offsetMinutes(name, JANUARY), offsetMinutes(name, JULY));
     const isDst = minutes === summer && offsetMinutes(name, JANUARY) !== offsetMinutes(name, JULY);
     const utc_offset = { months: 0, days: 0, micros: minutes * 60_000_000 };
-    return { name, abbrev: abbreviationOf(name, now), utc_offset, is_dst: isDst };
-  });
-}
-
-const pgTimezoneNames = liveRelation("pg_catalog", "pg_timezone_names", timezoneRows);
+    yield { name, abbrev: zoneAbbreviation(name, now.getTime() * 1000), utc_offset, is_dst: isDst };
+  }
+});
 
 registerTableFunction(Object.freeze({ ...pgTimezoneNames.rows, name: "pg_timezone_names" }));
 
 const JANUARY = new Date(Date.UTC(2026, 0, 15));
 const JULY = new Date(Date.UTC(2026, 6, 15));
 
-function zonePart(timeZone: string, at: Date, timeZoneName: "longOffset" | "short"): string {
-  const parts = new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName }).formatToParts(at);
-  return parts.find(({ type }) => type === "timeZoneName")?.value ?? "GMT";
-}
-
-function offsetMinutes(timeZone: string, at: Date): number {
-  const found = /GMT([+-])(\d+):(\d+)/.exec(zonePart(timeZone, at, "longOffset"));
-  if (found === null) return 0;
-  return (found[1] === "-" ? -1 : 1) * (Number(found[2]) * 60 + Number(found[3]));
-}
-
-const abbreviationOf = (timeZone: string, at: Date) => zonePart(timeZone, at, "short");
+const offsetMinutes = (timeZone: string, at: Date) => offsetAt(timeZone, at.getTime() * 1000) / 60;
 
 export const PG_SERVER = [
   pgDatabase,

@@ -75,7 +75,8 @@ export function temporarySchemas({ catalog }: Pick<SystemView, "catalog">): Set<
   return new Set(relations.map(({ schema }) => schema).filter(isTemporarySchema));
 }
 
-export const persistenceOf = (schema: string) => (isTemporarySchema(schema) ? "t" : "p");
+export const persistenceOf = (schema: string, table: Pick<TableDef, "unlogged"> = {}) =>
+  isTemporarySchema(schema) ? "t" : table.unlogged ? "u" : "p";
 
 /** Ids of columns are given once and never again, as PostgreSQL's numbers are; those of graphs begin at 1. */
 const firstNumber = (table: TableDef) => (graphDefOf(table) === null ? 1 : 0);
@@ -128,6 +129,8 @@ export interface IndexFacts {
   readonly exclusion: boolean;
   /** The operator classes that were given, by the place of the key. */
   readonly classes: readonly (string | undefined)[];
+  /** The same of collations. */
+  readonly collations: readonly (string | undefined)[];
   readonly storage?: readonly string[];
 }
 
@@ -138,6 +141,7 @@ const PLAIN_INDEX = {
   nullsNotDistinct: false,
   exclusion: false,
   classes: [],
+  collations: [],
 } as const;
 
 /** All indexes of a table, that of its primary key first. */
@@ -219,9 +223,11 @@ function storageText({ storage = [] }: { readonly storage?: readonly string[] })
 }
 
 function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
-  const columns = index.columns.map(({ columnId, descending, nullsFirst, expression, operatorClass }) => {
+  const columns = index.columns.map(({ columnId, descending, nullsFirst, expression, operatorClass, collation }) => {
+    const own = table.columns.find(({ id }) => id === columnId)?.details?.collation;
+    const collated = collation === undefined || collation === own ? "" : ` COLLATE ${quoteIdentifier(collation)}`;
     const order = descending ? (nullsFirst ? " DESC" : " DESC NULLS LAST") : nullsFirst ? " NULLS FIRST" : "";
-    return `${expression === undefined ? nameOf(table, columnId) : indexKeyText(expression.sql)}${operatorClass === undefined ? "" : ` ${operatorClass}`}${order}`;
+    return `${expression === undefined ? nameOf(table, columnId) : indexKeyText(expression.sql)}${collated}${operatorClass === undefined ? "" : ` ${operatorClass}`}${order}`;
   });
   const include = includeText(table, index.include ?? []);
   const nulls = index.nullsNotDistinct ? " NULLS NOT DISTINCT" : "";
@@ -241,6 +247,7 @@ function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
     valid: !index.invalid,
     method: index.hash ? HASH_OID : BTREE_OID,
     classes: index.columns.map(({ operatorClass }) => operatorClass),
+    collations: index.columns.map(({ collation }) => collation),
     ...(index.storage && { storage: index.storage }),
     options: index.columns.map(({ descending, nullsFirst }) => (descending ? 1 : 0) | (nullsFirst ? 2 : 0)),
     included: index.include ?? [],

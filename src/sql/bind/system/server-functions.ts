@@ -36,6 +36,7 @@ import { LOCK_FUNCTIONS } from "./pg-sessions.js";
 import { columnNumbered, type IndexFacts, mayUse, typeOid } from "./relation-facts.js";
 import { shapeOfOid } from "./shapes.js";
 import { type Database, databaseOid, type SystemView } from "./system-view.js";
+import { canChange, canChangeColumn } from "./view-changes.js";
 
 const PAGE_BYTES = 8192;
 const ROW_BYTES = 24;
@@ -217,13 +218,16 @@ const SERVER: readonly ScalarFunction[] = [
     const { relations, views } = catalogIndex(view.catalog);
     const kind = relations.get(oid)?.kind;
     if (kind === "r" || kind === "p") return ALL_CHANGES;
-    return views.get(oid)?.updatable?.includes(true) ? ALL_CHANGES : 0;
+    const found = views.get(oid);
+    if (found === undefined) return 0;
+    return CHANGES.reduce((bits, [event, bit]) => (canChange(found, event) ? bits | bit : bits), 0);
   }),
   systemFunction("pg_column_is_updatable", [REGCLASS, INT4, BOOL], BOOL, (view, oid: number, column: number) => {
     const { tables, views } = catalogIndex(view.catalog);
     const table = tables.get(oid);
     if (table !== undefined) return columnNumbered(table, column) !== undefined;
-    return views.get(oid)?.updatable?.[column - 1] ?? false;
+    const found = views.get(oid);
+    return found?.columns[column - 1] !== undefined && canChangeColumn(found, column - 1);
   }),
 ];
 
@@ -285,7 +289,12 @@ const COUNTED: readonly ScalarFunction[] = [
 ];
 
 /** Bits of INSERT, UPDATE and DELETE. */
-const ALL_CHANGES = (1 << 3) | (1 << 2) | (1 << 4);
+const CHANGES = [
+  ["update", 1 << 2],
+  ["insert", 1 << 3],
+  ["delete", 1 << 4],
+] as const;
+const ALL_CHANGES = CHANGES.reduce((bits, [, bit]) => bits | bit, 0);
 
 /** to_regclass and the like: NULL for what does not exist. */
 const LOOKUPS = (Object.keys(OID_OF) as (keyof typeof OID_OF)[]).map((name) =>

@@ -141,6 +141,10 @@ const viewDefinition: Answer = (view, oid: number, pretty: boolean | number = fa
   return query === undefined ? null : viewText(view, query, found!.columns, pretty !== false);
 };
 
+/** Whether the schema is searched although search_path does not name it. */
+const isImplicit = (schema: string, view: SystemView) =>
+  schema === "pg_catalog" ? !view.namesSystemSchema : isTemporarySchema(schema);
+
 const nothing: Answer = () => null;
 
 /** With the names that the search path needs. */
@@ -226,17 +230,14 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   ...SERVER_FUNCTIONS,
   ...MEASURE_FUNCTIONS,
   ...INDEX_PROPERTIES,
-  systemFunction("current_schemas", [BOOL], arrayOf(NAME), ({ searchPath, catalog }, implicit: boolean) =>
+  systemFunction("current_schemas", [BOOL], arrayOf(NAME), (view, implicit: boolean) =>
     sqlArray(
-      searchPath.filter((schema) => {
-        if (schema === "pg_catalog" || isTemporarySchema(schema)) return implicit;
-        return catalog.hasSchema(schema);
-      }),
+      view.searchPath.filter((schema) => (isImplicit(schema, view) ? implicit : view.catalog.hasSchema(schema))),
     ),
   ),
-  systemFunction("current_schema", [], NAME, ({ searchPath, catalog }) => {
-    const usable = (schema: string) => schema !== "pg_catalog" && !isTemporarySchema(schema);
-    return searchPath.find((schema) => usable(schema) && catalog.hasSchema(schema)) ?? null;
+  systemFunction("current_schema", [], NAME, (view) => {
+    const isThere = (schema: string) => !isImplicit(schema, view) && view.catalog.hasSchema(schema);
+    return view.searchPath.find(isThere) ?? null;
   }),
   Object.freeze({
     ...systemFunction("set_config", [TEXT, TEXT, BOOL], TEXT, nothing),

@@ -121,6 +121,8 @@ export interface SystemServices {
   isClients(): boolean;
   /** Schemas in which unqualified names are looked up, in order. */
   searchPath(): readonly string[];
+  /** Whether search_path has pg_catalog, which is searched in any case. */
+  namesSystemSchema(): boolean;
   settings(): readonly (readonly [name: string, value: string])[];
   /** Answers with the new value in its canonical form; `value` null is the default. Throws 42704, 22023, 55P02. */
   setSetting(name: string, value: string | null, local: boolean): string;
@@ -159,6 +161,8 @@ export interface SystemView {
   readonly database: string;
   readonly databases: readonly Database[];
   readonly searchPath: readonly string[];
+  /** Whether search_path has pg_catalog, which is searched in any case. */
+  readonly namesSystemSchema: boolean;
   readonly timeZone: string;
   readonly settings: readonly (readonly [name: string, value: string])[];
   /** Of the session. */
@@ -219,6 +223,10 @@ class StatementView implements SystemView {
 
   get searchPath(): readonly string[] {
     return this.services.searchPath();
+  }
+
+  get namesSystemSchema(): boolean {
+    return this.services.namesSystemSchema();
   }
 
   get timeZone(): string {
