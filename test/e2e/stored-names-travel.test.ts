@@ -70,7 +70,7 @@ const SAID = [
   [["a!!"], ["hidden!"]],
   [["x!", null]],
   [["mark('w'::text), 'glad'::feel, mark(v)"]],
-  [["okay(v) AND mark(v) <> 'hidden!'"]],
+  [["(okay(v) AND (mark(v) <> 'hidden!'::text))"]],
   "23514",
   "23514",
   "23505",

@@ -441,7 +441,7 @@ t.test("the catalogs say who may do what", (t) =>
     ["select relrowsecurity, relforcerowsecurity from pg_class where relname = 't'", ["true|false"]],
     [
       "select policyname, permissive, roles, cmd, qual, with_check from pg_policies",
-      ["own|PERMISSIVE|{ann}|SELECT|(a = 'x') and (id > 0)|∅"],
+      ["own|PERMISSIVE|{ann}|SELECT|((a = 'x'::text) AND (id > 0))|∅"],
     ],
     ["select polname, polcmd, polroles::regrole[] from pg_policy", ["own|r|{ann}"]],
     ["set role ann"],

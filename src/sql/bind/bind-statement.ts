@@ -73,15 +73,17 @@ import { callsRoutines } from "./routine-function.js";
 import { Scope } from "./scope.js";
 import { writesData } from "./sequence-functions.js";
 import { settleParameters } from "./settle-parameters.js";
+import { printCondition } from "./shown/shown-condition.js";
 import { printExpression } from "./shown/shown-expression.js";
 import { printQuery } from "./shown/shown-query.js";
 import { castColumns, project } from "./source.js";
 import { holdsNames, withName } from "./system/define-function.js";
-import { registerExpressionPrinter, registerQueryPrinter } from "./system/query-printing.js";
+import { registerConditionPrinter, registerExpressionPrinter, registerQueryPrinter } from "./system/query-printing.js";
 import { RowKeyNeeded } from "./system-columns.js";
 
 registerQueryPrinter(printQuery);
 registerExpressionPrinter(printExpression);
+registerConditionPrinter(printCondition);
 
 const DATABASE_VERBS = { create: "CREATE", alter: "ALTER", rename: "ALTER", drop: "DROP" } as const;
 

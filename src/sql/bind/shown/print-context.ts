@@ -30,6 +30,8 @@ export interface Names {
 /** Names at one level of queries inside each other. */
 export class Level {
   private readonly columns = new Map<ColumnId, string>();
+  /** As they are named here, and not in queries inside. */
+  private readonly own = new Map<ColumnId, string>();
   private readonly rows = new Map<NotedItem, string>();
   /** Of relations, here. */
   readonly taken = new Set<string>();
@@ -40,6 +42,14 @@ export class Level {
     for (const { name, expr } of item.columns) {
       if (expr.kind !== "column") continue;
       this.columns.set(expr.id, `${quoteIdentifier(alias)}.${quoteIdentifier(renamed?.get(name) ?? name)}`);
+    }
+  }
+
+  /** The only relation, whose columns need a name before theirs in queries inside alone. */
+  addOwn(item: NotedItem, alias: string, renamed: ReadonlyMap<string, string>): void {
+    this.add(item, alias, renamed);
+    for (const { name, expr } of item.columns) {
+      if (expr.kind === "column") this.own.set(expr.id, quoteIdentifier(renamed.get(name) ?? name));
     }
   }
 
@@ -55,8 +65,9 @@ export class Level {
     this.columns.set(id, "VALUE");
   }
 
-  column(id: ColumnId): string | undefined {
-    return this.columns.get(id);
+  /** `isHere`: the name stands in no query inside. */
+  column(id: ColumnId, isHere = false): string | undefined {
+    return (isHere ? this.own.get(id) : undefined) ?? this.columns.get(id);
   }
 
   row(item: NotedItem): string | undefined {
@@ -106,7 +117,7 @@ export class PrintContext {
   column({ expr, name, item }: NonNullable<ReturnType<BindingNotes["columns"]["get"]>>): string {
     const { id } = expr as { readonly id?: ColumnId };
     for (let i = this.levels.length - 1; i >= 0 && expr.kind === "column"; i--) {
-      const found = this.levels[i]!.column(id!);
+      const found = this.levels[i]!.column(id!, i === this.levels.length - 1);
       if (found !== undefined) return found;
     }
     return item.name === null ? quoteIdentifier(name) : `${this.alias(item.name)}.${quoteIdentifier(name)}`;

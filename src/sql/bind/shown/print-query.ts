@@ -67,6 +67,12 @@ export class QueryPrinter {
     return this.query(query, { names, isNamed: true });
   }
 
+  /** A condition over the rows of the level. */
+  condition(expr: ExprNode, type: SqlType, level: Level): string {
+    this.context.levels.push(level);
+    return this.exprs.text(expr, type, false);
+  }
+
   private query(query: QueryNode, naming: Naming, types: readonly SqlType[] | null = null): string {
     return this.layout.further(0, () => {
       const { withs, levels } = this.context;

@@ -1,10 +1,12 @@
 /** pg_catalog's relations about members of roles and about policies. */
 import { isDeepStrictEqual } from "node:util";
 import { type Grant, type PolicyCondition, PUBLIC_ID, usualGrants } from "../../../catalog/role.js";
+import type { TableDef } from "../../../catalog/table.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import { parseSql } from "../../parse/parse.js";
 import { classOid } from "./pg-descriptions.js";
+import { printedPolicy } from "./printed-condition.js";
 import { hashedOid, schemaOid } from "./relation-facts.js";
 import { conditionText, listedRoles, listOf, policedTables, roleOid, usesRoles } from "./role-facts.js";
 import { definedRelation, printedRelation, type SystemView } from "./system-view.js";
@@ -58,16 +60,22 @@ function* policies(view: SystemView) {
     const table = catalog.tableById(access.objectId);
     if (table === null) continue;
     for (const policy of access.policies!) {
-      const using = policy.using && shownCondition(view, policy.using, "using");
-      const check = policy.check && shownCondition(view, policy.check, "check");
+      const using = policy.using && shownCondition(view, table, policy.using, "using");
+      const check = policy.check && shownCondition(view, table, policy.check, "check");
       yield { table, policy, using, check };
     }
   }
 }
 
-function shownCondition(view: SystemView, condition: PolicyCondition, part: "using" | "check"): string | null {
+function shownCondition(
+  view: SystemView,
+  table: TableDef,
+  condition: PolicyCondition,
+  part: "using" | "check",
+): string | null {
   const { exact, sql } = condition;
-  return conditionText(exact ? keptText(view, condition, parseSql(sql)[0]!.node) : sql, part);
+  const printed = printedPolicy(view, table, condition, part);
+  return printed ?? conditionText(exact ? keptText(view, condition, parseSql(sql)[0]!.node) : sql, part);
 }
 
 const pgPolicy = printedRelation("pg_catalog", "pg_policy", function* (view) {

@@ -10,9 +10,8 @@ import { oidOfId } from "../../../query/expr/types.js";
 import { catalogVector } from "../../../values/catalog-types.js";
 import { functionFactsByName } from "./builtin-facts.js";
 import { ruleText } from "./definition-texts.js";
-import { shownNames } from "./object-names.js";
+import { printedWhen } from "./printed-condition.js";
 import { attnum, qualified, STATES_OF_RULES } from "./relation-facts.js";
-import { withoutParentheses } from "./sql-parentheses.js";
 import { definedRelation, printedRelation, type SystemView } from "./system-view.js";
 
 type Owner = TableDef | ViewDef;
@@ -86,7 +85,7 @@ const triggers = printedRelation("information_schema", "triggers", function* (vi
         event_object_schema: owner.schema,
         event_object_table: owner.name,
         action_order: alike.indexOf(trigger) + 1,
-        action_condition: when === undefined ? null : `(${shownNames(view, when)})`,
+        action_condition: when === undefined ? null : printedWhen(view, owner, when),
         action_statement: `EXECUTE FUNCTION ${callText(trigger, view)}`,
         action_orientation: level.toUpperCase(),
         action_timing: timing.toUpperCase(),
@@ -152,7 +151,7 @@ function definitionOf({ owner, trigger }: Found, pretty: boolean, view: SystemVi
         ]),
     ...(transitions.length === 0 ? [] : [`REFERENCING ${transitions.join(" ")}`]),
     `FOR EACH ${trigger.level.toUpperCase()}`,
-    ...(when === undefined ? [] : [`WHEN (${pretty ? withoutParentheses(when) : when})`]),
+    ...(when === undefined ? [] : [`WHEN (${printedWhen(view, owner, when, pretty)})`]),
     `EXECUTE FUNCTION ${callText(trigger, view)}`,
   ].join(" ");
 }

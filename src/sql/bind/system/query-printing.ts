@@ -6,6 +6,8 @@ import type { CatalogView } from "../../../catalog/catalog-view.js";
 import type { ViewQuery } from "../../../catalog/kept-query.js";
 import type { TableDef } from "../../../catalog/table.js";
 import type { DomainDef } from "../../../catalog/type.js";
+import type { SqlType } from "../../../values/values.js";
+import type { ExprNode } from "../../parse/ast-query.js";
 import { KeptTexts } from "./kept-texts.js";
 
 export interface QueryPrinting {
@@ -30,6 +32,33 @@ export interface ExpressionPrinting {
   readonly searchPath: readonly string[];
   readonly timeZone: string;
   readonly isPretty: boolean;
+}
+
+/** A row that a condition is about. */
+export interface ConditionRow {
+  /** What the text calls it, and what it is called now. */
+  readonly name: string;
+  readonly now: string;
+  /** Null: its columns are named with it. */
+  readonly schema: string | null;
+  readonly columns: readonly { readonly name: string; readonly now: string; readonly type: SqlType }[];
+}
+
+export interface ConditionPrinting {
+  readonly node: () => ExprNode;
+  /** What its names mean; null: what they mean now, or what a stored node says. */
+  readonly query: ViewQuery | null;
+  readonly rows: readonly ConditionRow[];
+  readonly catalog: CatalogView;
+  readonly searchPath: readonly string[];
+  readonly timeZone: string;
+  readonly isPretty: boolean;
+}
+
+let conditionPrinter: ((printing: ConditionPrinting) => string | null) | null = null;
+
+export function registerConditionPrinter(print: (printing: ConditionPrinting) => string | null): void {
+  conditionPrinter = print;
 }
 
 let expressionPrinter: ((printing: ExpressionPrinting) => string | null) | null = null;
@@ -60,6 +89,19 @@ export function printedExpression(printing: ExpressionPrinting): string {
   const key = JSON.stringify([sql, searchPath, isPretty, timeZone]);
   const make = () => expressionPrinter?.(printing) ?? sql;
   return expressions.get(ownerOf(printing), key, null, catalog, searchPath, make);
+}
+
+const conditions = new KeptTexts<object, string | null>(EXPRESSIONS_MAX);
+
+/**
+ * As PostgreSQL prints it; null: it is not printed yet. `owner`: the definition that the condition changes with, `key`:
+ * which of its conditions.
+ */
+export function printedCondition(owner: object, key: string, printing: ConditionPrinting): string | null {
+  const { catalog, query, searchPath, rows, isPretty, timeZone } = printing;
+  const names = rows.map(({ now, columns }) => [now, ...columns.map((column) => column.now)]);
+  const whole = JSON.stringify([key, searchPath, names, isPretty, timeZone]);
+  return conditions.get(owner, whole, query, catalog, searchPath, () => conditionPrinter?.(printing) ?? null);
 }
 
 let printer: ((printing: QueryPrinting) => string | null) | null = null;

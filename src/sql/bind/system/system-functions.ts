@@ -44,6 +44,7 @@ import {
 } from "./partition-functions.js";
 import { type Description, descriptions } from "./pg-descriptions.js";
 import { triggerDefinition } from "./pg-triggers.js";
+import { policyNamed } from "./printed-condition.js";
 import { domainCheckText, printedSql, printedTable } from "./printed-table.js";
 import { PRIVILEGE_FUNCTIONS } from "./privilege-functions.js";
 import {
@@ -109,6 +110,8 @@ function indexPart(view: SystemView, oid: number, column: number, pretty: boolea
 function expressionOf(view: SystemView, text: string, oid: number, pretty = false): Value {
   const table = catalogIndex(view.catalog).tables.get(oid);
   if (table === undefined && oid !== 0) return shownExpression(view, text, pretty);
+  const condition = table === undefined ? null : policyNamed(view, table, text, pretty);
+  if (condition !== null) return condition;
   return shownExpression(view, printedSql(view, table ?? null, text, pretty), pretty);
 }
 
