@@ -10,7 +10,9 @@ import { Actor, type ActorSurroundings } from "../src/actor/actor.js";
 import type { ActorTenures } from "../src/actor/actor-tenures.js";
 import { deriveSmallKey } from "../src/directory/derive-small-key.js";
 import { actorFeatures } from "../src/features/actor-features.js";
+import { takeFreed } from "../src/protocol/free-buffer.js";
 import type { ActorSettings, FromActor, ToActor } from "../src/protocol/messages.js";
+import { SPARE_FRAME_BYTES } from "../src/protocol/piece-frame.js";
 import { diagnoseThread, RecentLines } from "../src/protocol/thread-diagnosis.js";
 import { loadParser } from "../src/sql/parse/parse.js";
 import { LINK_THREADS_MAX, type LinkJob } from "../src/vector/link-graph.js";
@@ -88,6 +90,7 @@ async function start(settings: ActorSettings): Promise<void> {
     say({ kind: "diagnosis", id, diagnosis });
   };
   try {
+    takeFreed(SPARE_FRAME_BYTES, (memory) => say({ kind: "spare-frame", memory }, [memory]));
     // What is sent before the actor is open waits.
     const early: (ArrayBuffer | ToActor)[] = [];
     const keep = (message: ArrayBuffer | ToActor): void => void early.push(message);

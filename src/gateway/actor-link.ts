@@ -9,7 +9,6 @@ import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";
 import {
   bodyOf,
   partitionOf,
-  pieceFrame,
   REPLY_LIVE,
   REPLY_MORE,
   REPLY_MOVED,
@@ -21,6 +20,7 @@ import {
 import { freeBuffer } from "../protocol/free-buffer.js";
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor, IdentityQuery, IdentityRefusal, ToActor } from "../protocol/messages.js";
+import { keepSpareFrame, pieceFrame } from "../protocol/piece-frame.js";
 import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";
 import { LiveChannels, type LiveSubscriber } from "./live-channels.js";
 import type { Repeatable } from "./repeatable.js";
@@ -490,8 +490,7 @@ export class ActorLink {
       const answer = this.metricsQueries.get(message.id);
       this.metricsQueries.delete(message.id);
       answer?.(message.metrics);
-    } else {
-      this.heard(message);
-    }
+    } else if (message.kind === "spare-frame") keepSpareFrame(message.memory);
+    else this.heard(message);
   }
 }

@@ -294,18 +294,6 @@ export class RequestWriter extends FrameBuffer {
   }
 }
 
-/** As `RequestWriter.piece`, by itself: a long piece is copied once this way, and not with each turn's frames. */
-export function pieceFrame(id: number, body: Uint8Array, isLast: boolean): ArrayBuffer {
-  const frame = Buffer.allocUnsafeSlow(REQUEST_HEADER_BYTES + body.length);
-  frame.fill(0, 0, REQUEST_HEADER_BYTES);
-  frame.writeUInt32LE(frame.length, 0);
-  frame.writeUInt32LE(id, 4);
-  frame.writeUInt16LE(PIECE_CODE, 8);
-  frame[10] = REQUEST_HAS_BODY | (isLast ? REQUEST_LAST_PIECE : 0);
-  frame.set(body, REQUEST_HEADER_BYTES);
-  return frame.buffer;
-}
-
 /** One request as an actor reads it. */
 export type RequestFrame = Pick<FlatFrame, keyof FlatFrame>;
 

@@ -9,7 +9,15 @@ import { MessageChannel } from "node:worker_threads";
 const { port1: nowhere } = new MessageChannel();
 nowhere.close();
 
+let wanted: { readonly bytes: number; readonly take: (buffer: ArrayBuffer) => void } | null = null;
+
+/** Buffers of that size are taken instead: somebody uses them again. Set once, when the thread starts. */
+export function takeFreed(bytes: number, take: (buffer: ArrayBuffer) => void): void {
+  wanted = { bytes, take };
+}
+
 /** The buffer is detached: views of it have no bytes any more. */
 export function freeBuffer(buffer: ArrayBuffer): void {
-  nowhere.postMessage(null, [buffer]);
+  if (wanted !== null && buffer.byteLength === wanted.bytes) wanted.take(buffer);
+  else nowhere.postMessage(null, [buffer]);
 }

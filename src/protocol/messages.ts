@@ -349,6 +349,8 @@ export type FromActor =
   | { readonly kind: "ready"; readonly adminPassword: string | null; readonly operators?: readonly string[] }
   /** It ends: nothing runs in it any more, and what it has is being saved. */
   | { readonly kind: "at-rest" }
+  /** A frame's memory that nobody reads any more (piece-frame.ts). */
+  | { readonly kind: "spare-frame"; readonly memory: ArrayBuffer }
   | {
       readonly kind: "identity";
       readonly id: number;

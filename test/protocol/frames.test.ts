@@ -5,7 +5,6 @@ import {
   CANCEL_CODE,
   encodeCaller,
   encodeHead,
-  pieceFrame,
   type ReplyFrame,
   ReplyWriter,
   type RequestFrame,
@@ -13,6 +12,7 @@ import {
   readReplies,
   readRequests,
 } from "../../src/protocol/frames.js";
+import { pieceFrame } from "../../src/protocol/piece-frame.js";
 
 const text = fc.string({ unit: "grapheme" }).map((value) => value.replaceAll("\u0000", ""));
 const requestId = fc.stringMatching(/^[A-Za-z0-9._-]{1,64}$/);

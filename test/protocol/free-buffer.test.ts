@@ -3,8 +3,9 @@ import { gzipSync } from "node:zlib";
 import t from "tap";
 import { BodySource } from "../../src/bodies/body-source.js";
 import { filePieces } from "../../src/features/import/body-pieces.js";
-import { pieceFrame, readRequests } from "../../src/protocol/frames.js";
-import { freeBuffer } from "../../src/protocol/free-buffer.js";
+import { REQUEST_HEADER_BYTES, readRequests } from "../../src/protocol/frames.js";
+import { freeBuffer, takeFreed } from "../../src/protocol/free-buffer.js";
+import { keepSpareFrame, pieceFrame, SPARE_FRAME_BYTES } from "../../src/protocol/piece-frame.js";
 import { CsvReader } from "../../src/values/csv-reader.js";
 
 const BYTES = 100_000_000;
@@ -84,4 +85,24 @@ t.test("nor is memory that has other pieces, too", async (t) => {
   readRequests(shared.buffer, (frame) => source.arrived(frame.bodyBytes, ++arrived === frames.length));
   t.same(await read(source, ""), rows);
   t.ok(shared.buffer.byteLength > 0);
+});
+
+t.test("frames of whole reads are written into memory that was given back, and into no other", async (t) => {
+  const taken: ArrayBuffer[] = [];
+  takeFreed(SPARE_FRAME_BYTES, (memory) => taken.push(memory));
+  const piece = (fill: number) => new Uint8Array(SPARE_FRAME_BYTES - REQUEST_HEADER_BYTES).fill(fill);
+  const first = pieceFrame(1, piece(1), false);
+  freeBuffer(first);
+  t.same(taken, [first]);
+  const short = pieceFrame(1, piece(2).subarray(1), false);
+  freeBuffer(short);
+  t.equal(short.byteLength, 0, "others are freed");
+  keepSpareFrame(first);
+  const second = pieceFrame(7, piece(3), true);
+  t.equal(second, first);
+  t.not(pieceFrame(1, piece(4), false), first, "it is used once");
+  readRequests(second, (frame) => {
+    t.equal(frame.id, 7);
+    t.equal(Buffer.compare(frame.bodyBytes, piece(3)), 0);
+  });
 });
