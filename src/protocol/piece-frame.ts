@@ -4,7 +4,8 @@
  * uWebSockets.js reads a socket until it holds less than one of its reads, even one that has been paused meanwhile, and
  * Linux keeps up to tens of megabytes for a paused socket. All of that arrives in one turn of the gateway. Into memory
  * that is new to the process it takes several times as long, because the kernel clears it page by page. Then a client
- * on the same machine sends as fast as the gateway reads, and everybody else waits.
+ * on the same machine sends as fast as the gateway reads, and everybody else waits. So memory is made ahead, too, once
+ * the first whole read has come: one frame in a turn.
  */
 import { PIECE_CODE, REQUEST_HAS_BODY, REQUEST_HEADER_BYTES, REQUEST_LAST_PIECE } from "./frames.js";
 
@@ -17,7 +18,10 @@ const SPARES_MAX = 64;
 const IDLE_MS = 60_000;
 
 const spares: ArrayBuffer[] = [];
+/** Frames that were taken and not given back yet. */
+let taken = 0;
 let wasUsed = false;
+let isMaking = false;
 let watch: NodeJS.Timeout | null = null;
 
 /** As `RequestWriter.piece`, by itself: a long piece is copied once this way, and not with each turn's frames. */
@@ -35,25 +39,38 @@ export function pieceFrame(id: number, body: Uint8Array, isLast: boolean): Array
 
 /** The memory of a frame of SPARE_FRAME_BYTES that nobody reads any more. */
 export function keepSpareFrame(memory: ArrayBuffer): void {
+  taken = Math.max(0, taken - 1);
   if (spares.length < SPARES_MAX) spares.push(memory);
-  watch ??= setInterval(forgetIdle, IDLE_MS).unref();
 }
 
 function memoryOf(bytes: number): ArrayBuffer {
-  if (bytes === SPARE_FRAME_BYTES) {
-    wasUsed = true;
-    const spare = spares.pop();
-    if (spare !== undefined) return spare;
-  }
-  return Buffer.allocUnsafeSlow(bytes).buffer;
+  if (bytes !== SPARE_FRAME_BYTES) return Buffer.allocUnsafeSlow(bytes).buffer;
+  wasUsed = true;
+  watch ??= setInterval(forgetIdle, IDLE_MS).unref();
+  if (!isMaking) makeLater();
+  taken++;
+  return spares.pop() ?? Buffer.allocUnsafeSlow(bytes).buffer;
 }
 
+function makeLater(): void {
+  isMaking = taken + spares.length < SPARES_MAX;
+  if (isMaking) setImmediate(makeOne);
+}
+
+/** Zeros are written so that the kernel gives the memory now. */
+function makeOne(): void {
+  spares.push(Buffer.alloc(SPARE_FRAME_BYTES).fill(0).buffer as ArrayBuffer);
+  makeLater();
+}
+
+/** Some are never given back: who unzips a body keeps its pieces. */
 function forgetIdle(): void {
   if (wasUsed) {
     wasUsed = false;
     return;
   }
   spares.length = 0;
+  taken = 0;
   clearInterval(watch!);
   watch = null;
 }
