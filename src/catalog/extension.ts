@@ -23,7 +23,7 @@ export interface AvailableExtension {
 /** By name, in alphabetical order. */
 export const AVAILABLE_EXTENSIONS: ReadonlyMap<string, AvailableExtension> = new Map([
   ["btree_gin", { version: "1.3", comment: "indexes USING gin on plain types, which are definitions alone" }],
-  ["btree_gist", { version: "1.7", comment: "exclusion constraints USING gist with = of plain types" }],
+  ["btree_gist", { version: "1.7", comment: "exclusion constraints USING gist of plain types, distances" }],
   ["citext", { version: "1.6", comment: "data type for case-insensitive character strings", types: ["citext"] }],
   ["fuzzystrmatch", { version: "1.1", comment: "how alike words are spelt and sound, without Double Metaphone" }],
   ["hstore", { version: "1.8", comment: "data type for storing sets of (key, value) pairs", types: ["hstore"] }],

@@ -20,9 +20,9 @@ export const textInOrder = (pairs: readonly (readonly [string, string | null])[]
   pairs.map(([key, value]) => `${quoted(key)}=>${value === null ? "NULL" : quoted(value)}`).join(", ");
 
 const QUOTED = /"((?:[^"\\]|\\.)*)"/sy;
-const BARE_KEY = /((?:[^\s=,"\\]|\\.|=(?!>))(?:[^\s=,\\]|\\.|=(?!>))*)/sy;
-const BARE_VALUE = /((?:[^\s,"\\]|\\.)(?:[^\s,\\]|\\.)*)/sy;
-const BLANKS = /\s*/y;
+const BARE_KEY = /((?:[^ \t\n\r\f=,"\\]|\\.|=(?!>))(?:[^ \t\n\r\f=,\\]|\\.|=(?!>))*)/sy;
+const BARE_VALUE = /((?:[^ \t\n\r\f,"\\]|\\.)(?:[^ \t\n\r\f,\\]|\\.)*)/sy;
+const BLANKS = /[ \t\n\r\f]*/y;
 
 class Reader {
   private at = 0;
@@ -86,3 +86,55 @@ class Reader {
 
 export const pairsOf = (text: string): Pairs => new Reader(text).pairs();
 export const hstoreFromText = (text: string): string => hstoreText(pairsOf(text));
+
+/** The bytes in which PostgreSQL keeps a map: how many pairs, where each key and value ends, and their characters. */
+function storedForm(pairs: Pairs): { readonly head: Buffer; readonly characters: Buffer } {
+  const head = Buffer.alloc(4 + 8 * pairs.size);
+  head.writeUInt32LE((pairs.size | NEW_FORM) >>> 0);
+  const parts: Buffer[] = [];
+  let end = 0;
+  let at = 4;
+  const place = (part: string | null, mark: number) => {
+    const bytes = Buffer.from(part ?? "");
+    parts.push(bytes);
+    end += bytes.length;
+    head.writeUInt32LE((end | mark | (part === null ? WITHOUT_VALUE : 0)) >>> 0, at);
+    at += 4;
+  };
+  for (const [key, value] of pairs) {
+    place(key, parts.length === 0 ? FIRST_ENTRY : 0);
+    place(value, 0);
+  }
+  return { head, characters: Buffer.concat(parts) };
+}
+
+const NEW_FORM = 0x80000000;
+const FIRST_ENTRY = 0x80000000;
+const WITHOUT_VALUE = 0x40000000;
+
+/** What PostgreSQL's hash of a map is made of. */
+export function hstoreBytes(text: string): Buffer {
+  const { head, characters } = storedForm(pairsOf(text));
+  return Buffer.concat([head, characters]);
+}
+
+/** The order of PostgreSQL's `#<#` and B-trees, which has no meaning. */
+export function compareHstores(a: string, b: string): number {
+  if (a === b) return 0;
+  const [left, right] = [pairsOf(a), pairsOf(b)];
+  if (left.size === 0 || right.size === 0) return left.size - right.size;
+  const [ours, theirs] = [storedForm(left), storedForm(right)];
+  const byCharacters = Buffer.compare(ours.characters, theirs.characters);
+  if (byCharacters !== 0) return byCharacters;
+  if (left.size !== right.size) return left.size - right.size;
+  for (let at = 4; at < ours.head.length; at += 4) {
+    const [one, other] = [ours.head.readUInt32LE(at), theirs.head.readUInt32LE(at)];
+    const byEnd = (one & END_BITS) - (other & END_BITS);
+    if (byEnd !== 0) return byEnd;
+    const byValue = (one & WITHOUT_VALUE) - (other & WITHOUT_VALUE);
+    if (byValue !== 0) return byValue;
+  }
+  return 0;
+}
+
+const END_BITS = 0x3fffffff;

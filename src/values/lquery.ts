@@ -75,7 +75,7 @@ class LqueryReader {
     while (this.isLabel()) this.at++;
     const text = this.characters.slice(start, this.at).join("");
     const pattern = { text, words: false, anyCase: false, prefix: false };
-    const length = this.at - start;
+    checkLabel(this.at - start, this.at + 1);
     for (; ; this.at++) {
       const flag = this.next();
       if (flag === "%") pattern.words = true;
@@ -83,7 +83,6 @@ class LqueryReader {
       else if (flag === "*") pattern.prefix = true;
       else break;
     }
-    checkLabel(length, this.at + 1);
     return pattern;
   }
 

@@ -23,15 +23,11 @@ export const countOfLabels = (path: string): number => {
   return count;
 };
 
-/** Throws 54000 for too many labels. */
-export function checkedPath(path: string): string {
-  return path.length > 2 * LTREE_LABELS_MAX || countOfLabels(path) > LTREE_LABELS_MAX ? checkCount(path) : path;
-}
-
-function checkCount(path: string): string {
+/** Throws 54000 for too many labels; `called`: as the message calls them. */
+export function checkedPath(path: string, called: "labels" | "levels" = "labels"): string {
   const count = countOfLabels(path);
   if (count <= LTREE_LABELS_MAX) return path;
-  throw sqlError("54000", `number of ltree labels (${count}) exceeds the maximum allowed (${LTREE_LABELS_MAX})`);
+  throw sqlError("54000", `number of ltree ${called} (${count}) exceeds the maximum allowed (${LTREE_LABELS_MAX})`);
 }
 
 /** `end`: the characters up to its end, counted from 1. Throws 42622. */

@@ -61,6 +61,7 @@ export function binaryWriter(type: SqlType): ValueWriter {
     case "text":
     case "varchar":
     case "bpchar":
+    case "citext":
     case "name":
     case "enum":
     case "unknown":

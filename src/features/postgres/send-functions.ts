@@ -7,9 +7,11 @@ import {
   BOOL,
   BPCHAR,
   BYTEA,
+  CITEXT,
   DATE,
   FLOAT4,
   FLOAT8,
+  HSTORE,
   INET,
   INT2,
   INT4,
@@ -17,6 +19,9 @@ import {
   INTERVAL,
   JSON_TYPE,
   JSONB,
+  LQUERY,
+  LTREE,
+  LTXTQUERY,
   MACADDR,
   NAME,
   NUMERIC,
@@ -62,6 +67,11 @@ const NAMES: readonly (readonly [name: string, type: SqlType])[] = [
   ["jsonb_send", JSONB],
   ["inet_send", INET],
   ["macaddr_send", MACADDR],
+  ["citextsend", CITEXT],
+  ["hstore_send", HSTORE],
+  ["ltree_send", LTREE],
+  ["lquery_send", LQUERY],
+  ["ltxtq_send", LTXTQUERY],
 ];
 
 /** The length before the value in a message. */

@@ -73,6 +73,8 @@ const KNOWN: readonly (readonly [SqlType, string, string])[] = [
   [V.TSQUERY, "", "00000000"],
   [V.HSTORE, 'a=>1, b=>NULL, "c d"=>"é"', "00000003000000016100000001310000000162ffffffff0000000363206400000002c3a9"],
   [V.HSTORE, "", "00000000"],
+  [V.CITEXT, "Aé", "41c3a9"],
+  [V.arrayOf(V.CITEXT), "{A}", "0000000100000000000040080000000100000001" + "0000000141"],
   [V.LTREE, "a.b", "01612e62"],
   [V.LTREE, "", "01"],
   [V.LQUERY, "a.*", "01612e2a"],

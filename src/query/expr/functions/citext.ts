@@ -31,13 +31,6 @@ function pattern(symbol: string, meaning: string, test: (text: string, pattern: 
 const not = (test: (text: string, pattern: string) => boolean) => (text: string, pattern: string) =>
   !test(text, pattern);
 
-export const CITEXT_OPERATORS: readonly ScalarFunction[] = [
-  ...["~~", "~~*"].flatMap((symbol) => pattern(symbol, "~~*", like)),
-  ...["!~~", "!~~*"].flatMap((symbol) => pattern(symbol, "!~~*", not(like))),
-  ...["~", "~*"].flatMap((symbol) => pattern(symbol, "~*", matches)),
-  ...["!~", "!~*"].flatMap((symbol) => pattern(symbol, "!~*", not(matches))),
-];
-
 /** The text as a pattern of its own characters. */
 const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
@@ -92,6 +85,22 @@ function ofCitext(overload: ScalarFunction): ScalarFunction {
 }
 
 const compared = (a: string, b: string) => compareText(a.toLowerCase(), b.toLowerCase());
+
+/** As PostgreSQL's index of patterns orders: here the same as `<` and the rest. */
+const ORDER_OPERATORS: readonly ScalarFunction[] = [
+  op("~<~", [CITEXT, CITEXT], BOOL, (a: string, b: string) => compared(a, b) < 0),
+  op("~<=~", [CITEXT, CITEXT], BOOL, (a: string, b: string) => compared(a, b) <= 0),
+  op("~>~", [CITEXT, CITEXT], BOOL, (a: string, b: string) => compared(a, b) > 0),
+  op("~>=~", [CITEXT, CITEXT], BOOL, (a: string, b: string) => compared(a, b) >= 0),
+];
+
+export const CITEXT_OPERATORS: readonly ScalarFunction[] = [
+  ...["~~", "~~*"].flatMap((symbol) => pattern(symbol, "~~*", like)),
+  ...["!~~", "!~~*"].flatMap((symbol) => pattern(symbol, "!~~*", not(like))),
+  ...["~", "~*"].flatMap((symbol) => pattern(symbol, "~*", matches)),
+  ...["!~", "!~*"].flatMap((symbol) => pattern(symbol, "!~*", not(matches))),
+  ...ORDER_OPERATORS,
+];
 
 /** As the operators compare, by the names that PostgreSQL's operators and indexes call. */
 const COMPARISONS: readonly ScalarFunction[] = ["citext", "citext_pattern"].flatMap((name) => [

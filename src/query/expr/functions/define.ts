@@ -101,6 +101,25 @@ export function aliases(names: readonly string[], overload: ScalarFunction): Sca
   return names.map((name) => Object.freeze({ ...overload, name }));
 }
 
+/** Which function an operator calls: its name, the operator, and what that takes. */
+export type OperatorFunction = readonly [name: string, symbol: string, ...args: SqlType[]];
+
+/** The functions behind operators, by their names in pg_proc. Those whose operator is not among them are left out. */
+export function operatorFunctions(
+  operators: readonly ScalarFunction[],
+  named: readonly OperatorFunction[],
+): ScalarFunction[] {
+  return named.flatMap(([name, symbol, ...args]) => {
+    const overload = operators.find(
+      (other) =>
+        other.name === symbol && other.args.length === args.length && other.args.every((arg, i) => arg === args[i]),
+    );
+    if (overload === undefined) return [];
+    const { operator: _, ...called } = overload;
+    return [Object.freeze({ ...called, name })];
+  });
+}
+
 /** A family of overloads, one per combination of argument types. */
 export interface Family<F> {
   readonly name: string;

@@ -1,12 +1,14 @@
 /** Functions and operators of the extension hstore: maps of texts. */
 import { sqlError } from "../../../protocol/errors.js";
-import { hstoreText, pairsOf, textInOrder } from "../../../values/hstore.js";
+import { compareHstores, hstoreBytes, hstoreText, pairsOf, textInOrder } from "../../../values/hstore.js";
+import { hashBytes, type Seed } from "../../../values/lookup3.js";
 import { fitText, fromText, toText } from "../../../values/text-format.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import {
   arrayOf,
   BOOL,
   HSTORE,
+  INT4,
   JSON_TYPE,
   JSONB,
   recordOf,
@@ -19,7 +21,8 @@ import { clockOf } from "../cast.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { hstoreJson, hstoreOfArray, hstoreOfPairs, textsIn } from "../hstore-cast.js";
 import { recordRows, type TableFunction, tableFn, valueRows } from "../table-function.js";
-import { aliases, contextFn, type FunctionFamily, family, fn, op, taking } from "./define.js";
+import { aliases, contextFn, type FunctionFamily, family, fn, op, operatorFunctions, taking } from "./define.js";
+import { hashing } from "./hashes.js";
 
 const TEXTS = arrayOf(TEXT);
 
@@ -124,15 +127,22 @@ export const HSTORE_OPERATORS: readonly ScalarFunction[] = taking(NANOS, [
   op("%#", [HSTORE], TEXTS, matrix),
   op("=", [HSTORE, HSTORE], BOOL, (a: string, b: string) => a === b),
   op("<>", [HSTORE, HSTORE], BOOL, (a: string, b: string) => a !== b),
+  op("#<#", [HSTORE, HSTORE], BOOL, (a: string, b: string) => compareHstores(a, b) < 0),
+  op("#<=#", [HSTORE, HSTORE], BOOL, (a: string, b: string) => compareHstores(a, b) <= 0),
+  op("#>#", [HSTORE, HSTORE], BOOL, (a: string, b: string) => compareHstores(a, b) > 0),
+  op("#>=#", [HSTORE, HSTORE], BOOL, (a: string, b: string) => compareHstores(a, b) >= 0),
 ]);
 
 export const HSTORE_FUNCTIONS: readonly ScalarFunction[] = taking(NANOS, [
-  fn(
-    "hstore",
-    [TEXT, TEXT],
-    HSTORE,
-    (key: string | null, value: string | null) => (key === null ? null : hstoreOfPairs([[key, value]])),
-    { strict: false },
+  ...aliases(
+    ["hstore", "tconvert"],
+    fn(
+      "hstore",
+      [TEXT, TEXT],
+      HSTORE,
+      (key: string | null, value: string | null) => (key === null ? null : hstoreOfPairs([[key, value]])),
+      { strict: false },
+    ),
   ),
   fn("hstore", [TEXTS], HSTORE, hstoreOfArray),
   fn(
@@ -156,6 +166,24 @@ export const HSTORE_FUNCTIONS: readonly ScalarFunction[] = taking(NANOS, [
   fn("slice_array", [HSTORE, TEXTS], TEXTS, fetchedAll),
   fn("hstore_to_array", [HSTORE], TEXTS, flat),
   fn("hstore_to_matrix", [HSTORE], TEXTS, matrix),
+  ...operatorFunctions(HSTORE_OPERATORS, [
+    ["hs_concat", "||", HSTORE, HSTORE],
+    ["hs_contains", "@>", HSTORE, HSTORE],
+    ["hs_contained", "<@", HSTORE, HSTORE],
+    ["hstore_eq", "=", HSTORE, HSTORE],
+    ["hstore_ne", "<>", HSTORE, HSTORE],
+    ["hstore_lt", "#<#", HSTORE, HSTORE],
+    ["hstore_le", "#<=#", HSTORE, HSTORE],
+    ["hstore_gt", "#>#", HSTORE, HSTORE],
+    ["hstore_ge", "#>=#", HSTORE, HSTORE],
+  ]),
+  fn("hstore_cmp", [HSTORE, HSTORE], INT4, (a: string, b: string) => Math.sign(compareHstores(a, b))),
+  ...hashing(
+    "hstore_hash",
+    HSTORE,
+    (text: string, seed: Seed) => hashBytes(hstoreBytes(text), seed),
+    "hstore_hash_extended",
+  ),
   ...toJson("hstore_to_json", JSON_TYPE),
   ...toJson("hstore_to_jsonb", JSONB),
 ]);
@@ -166,14 +194,15 @@ export const HSTORE_FAMILIES: readonly FunctionFamily[] = [
   family("hstore", "(record) → hstore", ([row, ...rest]) => {
     const fields = row?.fields;
     if (fields === undefined || rest.length > 0) return null;
-    return contextFn("hstore", [row!], HSTORE, (context: EvalContext, values: readonly Value[]) =>
+    // A row that is NULL has fields, too: each of them is NULL.
+    const apply = (context: EvalContext, values: readonly Value[] | null) =>
       hstoreOfPairs(
         fields.map(({ name, type }, i) => {
-          const value = values[i] ?? null;
+          const value = values?.[i] ?? null;
           return [name, value === null ? null : toText(type, value, context.timeZone, context.style)];
         }),
-      ),
-    );
+      );
+    return contextFn("hstore", [row!], HSTORE, apply as never, { strict: false });
   }),
 ];
 

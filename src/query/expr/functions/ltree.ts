@@ -1,5 +1,6 @@
 /** Functions and operators of the extension ltree: paths in a tree of labels, and patterns of them. */
 import { sqlError } from "../../../protocol/errors.js";
+import { compareText } from "../../../values/compare-text.js";
 import { matchesLquery } from "../../../values/lquery.js";
 import { checkedPath, countOfLabels, isBelow, labelsOf, ltreeFromText } from "../../../values/ltree.js";
 import { matchesLtxtquery } from "../../../values/ltxtquery.js";
@@ -15,7 +16,8 @@ import {
   TEXT,
 } from "../../../values/values.js";
 import type { ScalarFunction } from "../expr.js";
-import { fn, op, taking } from "./define.js";
+import { COMPARISONS } from "./comparison.js";
+import { fn, type OperatorFunction, op, operatorFunctions, taking } from "./define.js";
 
 const PATHS = arrayOf(LTREE);
 const QUERIES = arrayOf(LQUERY);
@@ -23,7 +25,7 @@ const LCA_ARGUMENTS_MAX = 8;
 
 type Test = (path: string, what: string) => boolean;
 
-const joined = (a: string, b: string) => checkedPath(a === "" || b === "" ? a + b : `${a}.${b}`);
+const joined = (a: string, b: string) => checkedPath(a === "" || b === "" ? a + b : `${a}.${b}`, "levels");
 
 /** Labels from `start` up to `end`. Throws 22023. */
 function between(path: string, start: number, end: number): string {
@@ -135,7 +137,44 @@ export const LTREE_OPERATORS: readonly ScalarFunction[] = [
   ]),
 ];
 
+/** Names of what the operators call; those of arrays begin with an underscore. */
+const BEHIND: readonly OperatorFunction[] = [
+  ["ltree_addltree", "||", LTREE, LTREE],
+  ["ltree_addtext", "||", LTREE, TEXT],
+  ["ltree_textadd", "||", TEXT, LTREE],
+  ["ltree_isparent", "@>", LTREE, LTREE],
+  ["ltree_risparent", "<@", LTREE, LTREE],
+  ["_ltree_isparent", "@>", PATHS, LTREE],
+  ["_ltree_r_isparent", "<@", LTREE, PATHS],
+  ["_ltree_risparent", "<@", PATHS, LTREE],
+  ["_ltree_r_risparent", "@>", LTREE, PATHS],
+  ["_ltree_extract_isparent", "?@>", PATHS, LTREE],
+  ["_ltree_extract_risparent", "?<@", PATHS, LTREE],
+  ["ltq_regex", "~", LTREE, LQUERY],
+  ["ltq_rregex", "~", LQUERY, LTREE],
+  ["_ltq_regex", "~", PATHS, LQUERY],
+  ["_ltq_rregex", "~", LQUERY, PATHS],
+  ["_ltq_extract_regex", "?~", PATHS, LQUERY],
+  ["lt_q_regex", "?", LTREE, QUERIES],
+  ["lt_q_rregex", "?", QUERIES, LTREE],
+  ["_lt_q_regex", "?", PATHS, QUERIES],
+  ["_lt_q_rregex", "?", QUERIES, PATHS],
+  ["ltxtq_exec", "@", LTREE, LTXTQUERY],
+  ["ltxtq_rexec", "@", LTXTQUERY, LTREE],
+  ["_ltxtq_exec", "@", PATHS, LTXTQUERY],
+  ["_ltxtq_rexec", "@", LTXTQUERY, PATHS],
+  ["_ltxtq_extract_exec", "?@", PATHS, LTXTQUERY],
+];
+
+const COMPARED = { eq: "=", ne: "<>", lt: "<", le: "<=", gt: ">", ge: ">=" };
+
 export const LTREE_FUNCTIONS: readonly ScalarFunction[] = taking(NANOS, [
+  ...operatorFunctions(LTREE_OPERATORS, BEHIND),
+  ...operatorFunctions(
+    COMPARISONS,
+    Object.entries(COMPARED).map(([name, symbol]) => [`ltree_${name}`, symbol, LTREE, LTREE] as const),
+  ),
+  fn("ltree_cmp", [LTREE, LTREE], INT4, compareText),
   fn("subltree", [LTREE, INT4, INT4], LTREE, between),
   fn("subpath", [LTREE, INT4, INT4], LTREE, subpath),
   fn("subpath", [LTREE, INT4], LTREE, (path: string, offset: number) => subpath(path, offset, null)),

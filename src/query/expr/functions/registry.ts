@@ -16,6 +16,7 @@ import { CONDITIONAL_FAMILIES } from "./conditional.js";
 import { CRYPTO_FUNCTIONS, UUID_FUNCTIONS } from "./crypto.js";
 import { DATETIME_FUNCTIONS, DATETIME_OPERATORS } from "./datetime.js";
 import { type AggregateFamily, type FunctionFamily, taking } from "./define.js";
+import { DISTANCE_FUNCTIONS, DISTANCE_OPERATORS } from "./distances.js";
 import { DOCUMENT_FUNCTIONS } from "./documents.js";
 import { ENUM_FAMILIES } from "./enums.js";
 import { FORMATTING } from "./formatting.js";
@@ -146,6 +147,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   { title: "Network address functions and operators", functions: NETWORK_FUNCTIONS, operators: NETWORK_OPERATORS },
   { title: "Trigram functions and operators (pg_trgm)", functions: TRIGRAM_FUNCTIONS, operators: TRIGRAM_OPERATORS },
+  { title: "Distances (btree_gist)", functions: DISTANCE_FUNCTIONS, operators: DISTANCE_OPERATORS },
   { title: "Likeness of words (fuzzystrmatch)", functions: FUZZY_FUNCTIONS },
   { title: "Texts without accents (unaccent)", functions: UNACCENT_FUNCTIONS },
   { title: "Cryptographic functions (pgcrypto)", functions: CRYPTO_FUNCTIONS },

@@ -7,7 +7,7 @@ import { toText, untypedToText } from "../../../values/text-format.js";
 import { nestArray } from "../../../values/text-format-array.js";
 import type { Timestamp } from "../../../values/timestamp.js";
 import { timestampToText, timestampTzToText } from "../../../values/timestamp-text.js";
-import { JSONB, Json, type SqlArray, type SqlType, type Value } from "../../../values/values.js";
+import { JSON_TYPE, JSONB, Json, type SqlArray, type SqlType, type Value } from "../../../values/values.js";
 import type { Variant } from "../../../values/variant.js";
 import { hstoreJson } from "../hstore-cast.js";
 import { variantJson } from "../variant-cast.js";
@@ -114,6 +114,7 @@ export function jsonTextOf(type: SqlType, value: Value, timeZone: string, separa
     const items = nestArray(value as SqlArray, (element) => jsonTextOf(type.element!, element, timeZone));
     return bracketed(items, separator);
   }
+  if (type.name === "hstore") return hstoreJson(JSON_TYPE, value as string).text!;
   if (type.name !== "record") return jsonToCompactText(toJson(type, value, timeZone));
   const { fields } = type;
   const members = (value as readonly Value[]).map((field, i) => {

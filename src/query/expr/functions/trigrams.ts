@@ -7,7 +7,7 @@ import { sqlArray } from "../../../values/text-format-array.js";
 import { requestText, trigramsOfPattern, trigramsOfText } from "../../../values/trigrams.js";
 import { arrayOf, BOOL, FLOAT4, TEXT } from "../../../values/values.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
-import { contextFn, fn, op, taking } from "./define.js";
+import { contextFn, fn, type OperatorFunction, op, operatorFunctions, taking } from "./define.js";
 import { likeParts } from "./like.js";
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
@@ -252,6 +252,19 @@ export const TRIGRAMS_OF_ALIKE: ScalarFunction = contextFn(
   },
 );
 
+const BEHIND: readonly OperatorFunction[] = [
+  ["similarity_op", "%", TEXT, TEXT],
+  ["similarity_dist", "<->", TEXT, TEXT],
+  ["word_similarity_op", "<%", TEXT, TEXT],
+  ["word_similarity_commutator_op", "%>", TEXT, TEXT],
+  ["word_similarity_dist_op", "<<->", TEXT, TEXT],
+  ["word_similarity_dist_commutator_op", "<->>", TEXT, TEXT],
+  ["strict_word_similarity_op", "<<%", TEXT, TEXT],
+  ["strict_word_similarity_commutator_op", "%>>", TEXT, TEXT],
+  ["strict_word_similarity_dist_op", "<<<->", TEXT, TEXT],
+  ["strict_word_similarity_dist_commutator_op", "<->>>", TEXT, TEXT],
+];
+
 export const TRIGRAM_FUNCTIONS: readonly ScalarFunction[] = [
   ...taking(300, [
     fn("similarity", [TEXT, TEXT], FLOAT4, similarity),
@@ -259,5 +272,6 @@ export const TRIGRAM_FUNCTIONS: readonly ScalarFunction[] = [
     fn("strict_word_similarity", [TEXT, TEXT], FLOAT4, inStrictWord),
     fn("show_trgm", [TEXT], arrayOf(TEXT), (text: string) => sqlArray(trigramsOf(text).map(trigramText))),
   ]),
+  ...operatorFunctions(TRIGRAM_OPERATORS, BEHIND),
   contextFn("show_limit", [], FLOAT4, (context) => Math.fround(threshold(context, SIMILARITY_THRESHOLD))),
 ];

@@ -1,8 +1,12 @@
 /** Assigns a value to a variable, a field of a record or a member of an array, and a row to a list of those. */
 import { sqlError } from "../../../protocol/errors.js";
+import { canCoerce } from "../../../query/expr/coercion.js";
 import { type SliceBounds, withElement, withSlice } from "../../../query/expr/functions/array-parts.js";
+import { HSTORE_ASSIGN } from "../../../query/expr/functions/hstore.js";
+import { assignJsonb } from "../../../query/expr/functions/json-subscripts.js";
 import { displayName } from "../../../query/expr/types.js";
-import { INT4, recordOf, type SqlArray, type SqlType, type Value } from "../../../values/values.js";
+import { toText } from "../../../values/text-format.js";
+import { INT4, JSONB, recordOf, type SqlArray, type SqlType, TEXT, type Value } from "../../../values/values.js";
 import type { PlTarget } from "../../parse/plpgsql-ast.js";
 import type { Conversions } from "./conversions.js";
 import { PlExpression } from "./expression.js";
@@ -25,8 +29,14 @@ export interface Target {
 
 type Part =
   | { readonly kind: "field"; readonly name: string }
-  | { readonly kind: "subscripts"; readonly indexes: readonly PlExpression[] }
+  | { readonly kind: "subscripts"; readonly indexes: readonly Subscript[] }
   | { readonly kind: "slice"; readonly bounds: readonly { lower: PlExpression | null; upper: PlExpression | null }[] };
+
+/** Of arrays, whose members have numbers, and of jsonb and hstore. Only the one that is needed is ever bound. */
+interface Subscript {
+  readonly number: PlExpression;
+  readonly key: PlExpression;
+}
 
 /** Throws 42601 for a name that is no variable, 22005 for a constant. */
 export function compileTarget(node: PlTarget, names: Namespace, conversions: Conversions): Target {
@@ -70,7 +80,8 @@ export function compileTarget(node: PlTarget, names: Namespace, conversions: Con
 
 function partsOf({ path, rest }: PlTarget, used: number, names: Namespace): Part[] {
   const parts: Part[] = path.slice(used).map((name) => ({ kind: "field", name }));
-  const index = (text: string) => new PlExpression(text, names, INT4);
+  const number = (text: string) => new PlExpression(text, names, INT4);
+  const index = (text: string): Subscript => ({ number: number(text), key: new PlExpression(text, names, null) });
   for (const access of rest) {
     const last = parts.at(-1);
     if (access.kind === "field") parts.push(access);
@@ -79,8 +90,8 @@ function partsOf({ path, rest }: PlTarget, used: number, names: Namespace): Part
     } else if (access.kind === "index") parts.push({ kind: "subscripts", indexes: [index(access.index.text)] });
     else {
       const bound = {
-        lower: access.lower === null ? null : index(access.lower.text),
-        upper: access.upper === null ? null : index(access.upper.text),
+        lower: access.lower === null ? null : number(access.lower.text),
+        upper: access.upper === null ? null : number(access.upper.text),
       };
       if (last?.kind === "slice") parts[parts.length - 1] = { kind: "slice", bounds: [...last.bounds, bound] };
       else parts.push({ kind: "slice", bounds: [bound] });
@@ -135,6 +146,9 @@ function replaced(
     const next = replaced(row?.[index] ?? null, fields[index]!.type, rest, value, valueType, conversions, frame);
     return fields.map((_, i) => (i === index ? next : (row?.[i] ?? null)));
   }
+  if (type.name === "jsonb" || type.name === "hstore") {
+    return withMember(whole, type, part, rest, conversions.convert(value, valueType, memberType(type), frame), frame);
+  }
   if (type.element === null) {
     throw sqlError("42804", `cannot subscript type ${displayName(type)} because it does not support subscripting`);
   }
@@ -149,10 +163,39 @@ function replaced(
     const source = conversions.convert(value, valueType, type, frame) as SqlArray | null;
     return source === null ? whole : withSlice(array, bounds, source);
   }
-  const indexes = part.indexes.map((index) => subscript(index, frame));
+  const indexes = part.indexes.map((index) => subscript(index.number, frame));
   const before = rest.length === 0 ? null : elementOf(array, indexes);
   const next = replaced(before, type.element, rest, value, valueType, conversions, frame);
   return withElement(array, indexes, next);
+}
+
+const memberType = ({ name }: SqlType) => (name === "jsonb" ? JSONB : TEXT);
+
+/** A value of jsonb or hstore with one member replaced. Throws 42804 and 0A000 for other parts. */
+function withMember(
+  whole: Value,
+  type: SqlType,
+  part: Exclude<Part, { kind: "field" }>,
+  rest: readonly Part[],
+  value: Value,
+  frame: Frame,
+): Value {
+  if (rest.length > 0) throw sqlError("42804", `cannot assign to a part of a member of type ${displayName(type)}`);
+  if (type.name === "hstore") {
+    const [index, ...others] = part.kind === "slice" ? [] : part.indexes;
+    if (index === undefined || others.length > 0) throw sqlError("0A000", "hstore allows only one subscript");
+    return HSTORE_ASSIGN.apply(whole, value, keyOf(index, frame).text);
+  }
+  if (part.kind === "slice") throw sqlError("42804", "jsonb subscript does not support slices");
+  const keys = part.indexes.map((index) => keyOf(index, frame));
+  return assignJsonb(keys.map(({ isNumber }) => isNumber)).apply(whole, value, ...keys.map(({ text }) => text));
+}
+
+function keyOf({ key }: Subscript, frame: Frame): { readonly text: string | null; readonly isNumber: boolean } {
+  const value = key.evaluate(frame);
+  if (value instanceof Promise) throw sqlError("0A000", "a subscript cannot call a function that has to wait");
+  const type = key.type(frame);
+  return { text: value === null ? null : toText(type, value), isNumber: canCoerce(type, INT4, "implicit") };
 }
 
 function elementOf(array: SqlArray | null, indexes: readonly number[]): Value {
