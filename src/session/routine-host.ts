@@ -40,6 +40,8 @@ export interface RoutineSession {
   requireRunnable(bound: BoundQuery): void;
   /** After a query: counts its changes and makes the checks that it left. */
   settle(plan: StatementPlan, context: ExecContext): void | Promise<void>;
+  /** COMMIT and ROLLBACK of a body; resolves with when the next transaction began. */
+  endTransaction(action: "commit" | "rollback"): Promise<number>;
   /** Checks that wait for the end of the transaction: what a rollback to this point puts back. */
   savepoint(): { rollback(): void };
 }
@@ -75,6 +77,10 @@ export class SessionRoutineHost implements RoutineHost {
   private knownUnder = 0;
   /** How many statements have begun. */
   private begun = 0;
+  /** Blocks with handlers of errors that the statement is in. */
+  private subtransactions = 0;
+  /** Of the transaction that a body has begun; null: the statement's own. */
+  private startedMicros: number | null = null;
   private who: Pick<ExecContext, "user" | "sessionUser" | "hidesRows"> | null = null;
   /** How often what is known was forgotten. */
   private forgotten = 0;
@@ -91,6 +97,8 @@ export class SessionRoutineHost implements RoutineHost {
   /** Another statement of the session begins. */
   begin(): void {
     this.begun++;
+    this.subtransactions = 0;
+    this.startedMicros = null;
     this.names.definer = null;
     this.forget();
     this.notices.length = 0;
@@ -114,7 +122,9 @@ export class SessionRoutineHost implements RoutineHost {
     const { user, sessionUser, hidesRows } = this.who;
     const isSame =
       user === context.user && sessionUser === context.sessionUser && hidesRows === (context.hidesRows ?? false);
-    return isSame ? context : { ...context, ...this.who };
+    const transactionMicros = this.startedMicros ?? context.transactionMicros;
+    if (isSame && transactionMicros === context.transactionMicros) return context;
+    return { ...context, ...this.who, transactionMicros };
   }
 
   epoch(context: ExecContext): string {
@@ -169,7 +179,7 @@ export class SessionRoutineHost implements RoutineHost {
         return after(this.session.settle(plan as StatementPlan, context), () => ({ columns, rows, count }));
       });
     }
-    if (bound.kind === "transaction") throw sqlError("2D000", "invalid transaction termination");
+    if (bound.kind === "transaction") throw sqlError("0A000", "unsupported transaction command in PL/pgSQL");
     if (bound.kind === "database") throw sqlError("25001", `${bound.tag} cannot be executed from a function`);
     if (!canWait && !IMMEDIATE.has(bound.kind)) {
       throw sqlError(
@@ -284,9 +294,14 @@ export class SessionRoutineHost implements RoutineHost {
     const handle = tx.savepoint();
     const settings = this.names.settings.current();
     const waiting = this.session.savepoint();
+    this.subtransactions++;
     return {
-      release: () => tx.release(handle),
+      release: () => {
+        this.subtransactions--;
+        tx.release(handle);
+      },
       rollback: () => {
+        this.subtransactions--;
         tx.rollbackTo(handle);
         tx.release(handle);
         waiting.rollback();
@@ -294,6 +309,15 @@ export class SessionRoutineHost implements RoutineHost {
         this.forget();
       },
     };
+  }
+
+  async endTransaction(action: "commit" | "rollback"): Promise<void> {
+    if (this.subtransactions > 0) {
+      const what = action === "commit" ? "commit" : "roll back";
+      throw sqlError("2D000", `cannot ${what} while a subtransaction is active`);
+    }
+    this.startedMicros = await this.session.endTransaction(action);
+    this.forget();
   }
 
   notice(notice: Notice): void {

@@ -64,9 +64,19 @@ export class TransactionBlock {
     const { isolation, readOnly } = this.modes;
     // A transaction that only reads may still write to temporary tables.
     const isReader = reads || this.readOnlyCredential || (readOnly && !this.names.hasTemporaries);
-    const tx = this.tenant.partition.shard.begin({ readOnly: isReader, isolation });
-    if (this.waits && isolation.startsWith("read ")) tx.takeKeys(this);
+    return this.holding(this.tenant.partition.shard.begin({ readOnly: isReader, isolation }));
+  }
+
+  private holding(tx: ShardTransaction): ShardTransaction {
+    if (this.waits && tx.isolation.startsWith("read ")) tx.takeKeys(this);
     return tx;
+  }
+
+  /** A transaction of a statement that is alone has ended: the statement goes on in another one. */
+  startAgain(tx: ShardTransaction): void {
+    tx.reopen();
+    this.holding(tx);
+    this.startedMicros = nowMicros();
   }
 
   /** The open transaction. Throws 25P01 when there is none. */

@@ -433,11 +433,21 @@ class PlParser extends PlReader {
       }
       case "commit":
       case "rollback":
-        this.at = this.endOf([]);
-        return { kind: "end transaction", action: word, line };
+        return this.endTransaction(word, line);
       default:
         return null;
     }
+  }
+
+  /** AND CHAIN keeps the modes, which are those of the session after any other one, too. */
+  private endTransaction(action: "commit" | "rollback", line: number): PlStatement {
+    this.at++;
+    if (this.acceptWord("and")) {
+      this.acceptWord("no");
+      if (!this.acceptWord("chain")) throw this.unexpected();
+    }
+    if (this.endOf([]) !== this.at) throw this.unexpected();
+    return { kind: "end transaction", action, line };
   }
 
   private returnStatement(line: number): PlStatement {

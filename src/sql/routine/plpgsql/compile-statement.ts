@@ -73,8 +73,9 @@ function compileStatement(node: PlStatement, names: Namespace, compiler: Compile
     case "execute":
       return compileExecute(node, names, compiler);
     case "end transaction":
-      return () => {
-        throw sqlError("2D000", "invalid transaction termination");
+      return ({ invocation }) => {
+        if (invocation.endsTransactions !== true) throw sqlError("2D000", "invalid transaction termination");
+        return invocation.host.endTransaction(node.action).then(() => NORMAL);
       };
   }
 }
@@ -307,6 +308,9 @@ function compileExecute(node: Node<"execute">, names: Namespace, compiler: Compi
     after(text.statements(frame), ({ nodes, params, types }) => {
       const from = (start: number): Signal | Promise<Signal> => {
         for (let i = start; i < nodes.length; i++) {
+          if (nodes[i]!.kind === "transaction") {
+            throw sqlError("0A000", "EXECUTE of transaction commands is not implemented");
+          }
           const plan = planned(nodes[i]!, types, frame);
           const isSelect = plan.bound.kind === "query" && plan.bound.command === "select";
           const maxRows = isSelect && into !== null ? 2 : undefined;
