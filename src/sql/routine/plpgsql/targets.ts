@@ -1,8 +1,10 @@
 /** Assigns a value to a variable, a field of a record or a member of an array, and a row to a list of those. */
 import { sqlError } from "../../../protocol/errors.js";
 import { type SliceBounds, withElement, withSlice } from "../../../query/expr/functions/array-parts.js";
+import { composedJson } from "../../../query/expr/functions/composed-value.js";
+import { withJsonPart } from "../../../query/expr/functions/json-subscripts.js";
 import { displayName } from "../../../query/expr/types.js";
-import { INT4, recordOf, type SqlArray, type SqlType, type Value } from "../../../values/values.js";
+import { INT4, type Json, recordOf, type SqlArray, type SqlType, type Value } from "../../../values/values.js";
 import type { PlTarget } from "../../parse/plpgsql-ast.js";
 import type { Conversions } from "./conversions.js";
 import { PlExpression } from "./expression.js";
@@ -25,8 +27,14 @@ export interface Target {
 
 type Part =
   | { readonly kind: "field"; readonly name: string }
-  | { readonly kind: "subscripts"; readonly indexes: readonly PlExpression[] }
-  | { readonly kind: "slice"; readonly bounds: readonly { lower: PlExpression | null; upper: PlExpression | null }[] };
+  | { readonly kind: "subscripts"; readonly indexes: readonly Subscript[] }
+  | { readonly kind: "slice"; readonly bounds: readonly { lower: Subscript | null; upper: Subscript | null }[] };
+
+/** Of an array as an integer, of jsonb as what it is. */
+interface Subscript {
+  readonly asInteger: PlExpression;
+  readonly asGiven: PlExpression;
+}
 
 /** Throws 42601 for a name that is no variable, 22005 for a constant. */
 export function compileTarget(node: PlTarget, names: Namespace, conversions: Conversions): Target {
@@ -70,7 +78,10 @@ export function compileTarget(node: PlTarget, names: Namespace, conversions: Con
 
 function partsOf({ path, rest }: PlTarget, used: number, names: Namespace): Part[] {
   const parts: Part[] = path.slice(used).map((name) => ({ kind: "field", name }));
-  const index = (text: string) => new PlExpression(text, names, INT4);
+  const index = (text: string): Subscript => ({
+    asInteger: new PlExpression(text, names, INT4),
+    asGiven: new PlExpression(text, names, null),
+  });
   for (const access of rest) {
     const last = parts.at(-1);
     if (access.kind === "field") parts.push(access);
@@ -135,6 +146,20 @@ function replaced(
     const next = replaced(row?.[index] ?? null, fields[index]!.type, rest, value, valueType, conversions, frame);
     return fields.map((_, i) => (i === index ? next : (row?.[i] ?? null)));
   }
+  if (type.name === "jsonb") {
+    if (part.kind === "slice") throw sqlError("42804", "jsonb subscript does not support slices");
+    const json = conversions.convert(value, valueType, type, frame) as Json | null;
+    const path = part.indexes.map(({ asGiven }) => computed(asGiven, frame));
+    const isInteger = part.indexes.map(({ asGiven }) => INTEGERS.has(asGiven.type(frame).name));
+    return composedJson(
+      withJsonPart(
+        whole as Json | null,
+        path.map((step) => (step === null ? null : String(step))),
+        isInteger,
+        json,
+      ),
+    );
+  }
   if (type.element === null) {
     throw sqlError("42804", `cannot subscript type ${displayName(type)} because it does not support subscripting`);
   }
@@ -166,9 +191,17 @@ function elementOf(array: SqlArray | null, indexes: readonly number[]): Value {
   return array.elements[slot] ?? null;
 }
 
-function subscript(expression: PlExpression, frame: Frame): number {
+/** Types of subscripts that stand for places in an array; others are keys. */
+const INTEGERS: ReadonlySet<string> = new Set(["int2", "int4"]);
+
+function computed(expression: PlExpression, frame: Frame): Value {
   const value = expression.evaluate(frame);
   if (value instanceof Promise) throw sqlError("0A000", "a subscript cannot call a function that has to wait");
+  return value;
+}
+
+function subscript({ asInteger }: Subscript, frame: Frame): number {
+  const value = computed(asInteger, frame);
   if (value === null) throw sqlError("22004", "array subscript in assignment must not be null");
   return value as number;
 }
