@@ -53,3 +53,45 @@ t.test("parts of jsonb variables are assigned to", (t) => {
     ["select f()", ['("{""a"": 1}",[2:2]={4})']],
   ]);
 });
+
+t.test("statement triggers fire once for what a foreign key does to the rows of several others", (t) =>
+  checkStatements(t, [
+    ["create table p (id int primary key)"],
+    ["create table c (id int, pid int references p on delete cascade on update cascade)"],
+    ["create table heard (what text)"],
+    [
+      "create function hear() returns trigger language plpgsql as $$begin insert into heard values (tg_when || ' ' || tg_op); return null; end$$",
+    ],
+    [
+      "create function hear_rows() returns trigger language plpgsql as $$begin insert into heard select 'gone ' || string_agg(id::text, ' ' order by id) from gone; return null; end$$",
+    ],
+    ["create trigger a before update or delete on c for each statement execute function hear()"],
+    ["create trigger b after update or delete on c for each statement execute function hear()"],
+    [
+      "create trigger z after delete on c referencing old table as gone for each statement execute function hear_rows()",
+    ],
+    ["insert into p values (1), (2), (3)"],
+    ["insert into c values (1, 1), (2, 2), (3, 3), (4, 1)"],
+    ["update p set id = id + 10 where id < 3"],
+    ["select id, pid from c order by id", ["1|11", "2|12", "3|3", "4|11"]],
+    ["select what from heard", ["BEFORE UPDATE", "AFTER UPDATE"]],
+    ["truncate heard"],
+    ["delete from p where id > 10"],
+    ["select what from heard", ["BEFORE DELETE", "AFTER DELETE", "gone 1 2 4"]],
+    ["select id from c", ["3"]],
+  ]),
+);
+
+t.test("errors name a domain as the search path has it", (t) =>
+  checkStatements(t, [
+    ["create schema s"],
+    ["create domain s.pos as int check (value > 0) not null"],
+    ["select (-1)::s.pos", '23514 value for domain s.pos violates check constraint "pos_check"'],
+    ["select null::s.pos", "23502 domain s.pos does not allow null values"],
+    ["set search_path = s"],
+    ["select (-1)::pos", '23514 value for domain pos violates check constraint "pos_check"'],
+    ["select null::s.pos", "23502 domain pos does not allow null values"],
+    ["create table t (a pos)"],
+    ["insert into t values (-1)", '23514 value for domain pos violates check constraint "pos_check"'],
+  ]),
+);
