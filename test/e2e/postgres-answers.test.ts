@@ -55,6 +55,16 @@ t.test("notices of a statement that fails come before its error", (t) =>
   }),
 );
 
+t.test("COMMIT of a failed transaction answers ROLLBACK, and nothing else", (t) =>
+  withClient(async (client) => {
+    await client.ask("BEGIN");
+    t.equal(lettersOf(await client.ask("SELECT nothing")), "EZ");
+    const answer = await client.ask("COMMIT");
+    t.equal(lettersOf(answer), "CZ");
+    t.equal(answer[0]!.body.toString(), "ROLLBACK\0");
+  }),
+);
+
 t.test("procedures commit, in both ways to query", (t) =>
   withClient(async (client) => {
     await client.ask("CREATE TABLE steps (id int)");

@@ -95,3 +95,40 @@ t.test("errors name a domain as the search path has it", (t) =>
     ["insert into t values (-1)", '23514 value for domain pos violates check constraint "pos_check"'],
   ]),
 );
+
+t.test("PL/pgSQL: records as parameters, rows of other lengths, domains over rows, NOT NULL records", (t) => {
+  const block = (text: string) =>
+    `create or replace function f() returns text language plpgsql as $$declare r record; c two; d ordered; n record not null := row(1); s text; begin ${text} end$$`;
+  return checkStatements(t, [
+    ["create type two as (f1 int, f2 int)"],
+    ["create domain ordered as two check ((value).f1 <= (value).f2)"],
+    ["create table tb (f1 int, z text)"],
+    ["insert into tb values (5, 'q')"],
+    ["create function first(x record) returns int language plpgsql as $$begin return x.f1; end$$"],
+    ["select first(row(1, 2)), first(row(3, 2)::two), first(tb) from tb", ["1|3|5"]],
+    ["select first(t) from (select 'a' as b, 7 as f1) t", ["7"]],
+    [
+      "create function again(x record) returns text language plpgsql as $$begin x := row(1, 2, 3); return x::text; end$$",
+    ],
+    ["select again(row(1))", ["(1,2,3)"]],
+    [block("return format('%s %s %s', r is null, r, c);")],
+    ["select f()", ["t  "]],
+    [block("return r.f1;")],
+    ["select f()", '55000 record "r" is not assigned yet'],
+    [block("c := row(1, 2, 3); s := c; r := row(7); c := r; return s || c::text;")],
+    ["select f()", ["(1,2)(7,)"]],
+    [block("select f1 into c from tb where false; return c;")],
+    ["select f()", ["(,)"]],
+    [block("for d in values (1, 2), (6, 5) loop s := d; end loop; return s;")],
+    ["select f()", '23514 value for domain ordered violates check constraint "ordered_check"'],
+    [block("select 6, 5 into d; return d;")],
+    ["select f()", '23514 value for domain ordered violates check constraint "ordered_check"'],
+    [block("n := null; return n;")],
+    ["select f()", '22004 null value cannot be assigned to variable "n" declared NOT NULL'],
+    [block("s := 1, 2; return s;")],
+    ["select f()", "42601 assignment source returned 2 columns"],
+    [block("s := f1 from tb, generate_series(1, 2); return s;")],
+    ["select f()", "21000 query returned more than one row"],
+    ["call first(1, 'a', 2.5)", "42883 procedure first(integer, unknown, numeric) does not exist"],
+  ]);
+});

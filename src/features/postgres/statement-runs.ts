@@ -69,8 +69,10 @@ export class StatementRuns {
   private finished(outcome: Outcome, output: RowOutput, bound: BoundStatement | null): Ran | Promise<Ran> {
     const { command, shape, rowsAffected } = outcome;
     if (command !== undefined || (rowsAffected !== null && shape.outputs.length === 0)) output.discard();
-    // BEGIN makes the protocol's own transaction the client's: nothing to warn of.
-    const isNews = command !== "BEGIN" || !this.wire.isInImplicit;
+    // BEGIN makes the protocol's own transaction the client's: nothing to warn of. Of a COMMIT that rolled back the
+    // tag says so.
+    const isRefusal = command === "ROLLBACK" && bound?.kind === "transaction" && bound.action === "commit";
+    const isNews = !isRefusal && (command !== "BEGIN" || !this.wire.isInImplicit);
     if (isNews) this.tellAll(outcome.notices);
     this.complete(commandTag(outcome, output.rows, bound));
     this.shift = 0;

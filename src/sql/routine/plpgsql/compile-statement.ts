@@ -83,9 +83,11 @@ function compileStatement(node: PlStatement, names: Namespace, compiler: Compile
 function compileAssign(node: Node<"assign">, names: Namespace, compiler: Compiler): Run {
   const target = compileTarget(node.target, names, compiler.conversions);
   const { wholeType, variable } = target;
-  const expression = new PlExpression(node.value.text, names, wholeType);
+  // A row may have other fields than the variable.
+  const isRow = wholeType?.fields !== undefined;
+  const expression = new PlExpression(node.value.text, names, isRow ? null : wholeType, true);
   const { slot } = variable;
-  if (wholeType !== null && !variable.notNull) {
+  if (wholeType !== null && !isRow && !variable.notNull) {
     return (frame) => {
       const value = expression.evaluate(frame);
       if (value instanceof Promise) {

@@ -1,7 +1,7 @@
 /** The meaning of names in a PL/pgSQL body: variables by block, innermost first. Made while a body is compiled. */
 import { sqlError } from "../../../protocol/errors.js";
 import type { Expr } from "../../../query/expr/expr.js";
-import type { SqlType } from "../../../values/values.js";
+import { RECORD, type SqlType } from "../../../values/values.js";
 import type { FoundVariable, Variables } from "../../bind/bound-statement.js";
 import { fieldOf } from "../../bind/sql-body.js";
 import type { PlCursor } from "../../parse/plpgsql-ast.js";
@@ -29,7 +29,7 @@ export class Slots {
 }
 
 /** A record variable's slot and the type that it had when an expression was bound. */
-export type RecordUse = readonly [slot: number, type: SqlType];
+export type RecordUse = readonly [slot: number, type: SqlType | null];
 
 export class Namespace {
   private readonly names = new Map<string, Variable>();
@@ -81,15 +81,17 @@ export class Namespace {
 
   /** For the binder; `uses` takes the records that a name led to. */
   variables(frame: Frame, uses: RecordUse[]): Variables {
-    const read = ({ slot, type, name }: Variable): Expr => {
+    // A record that was not assigned yet is NULL as a whole, and has no fields.
+    const read = ({ slot, type }: Variable): Expr => {
       const known = type ?? frame.types[slot] ?? null;
-      if (known === null) {
-        throw sqlError("55000", `record "${name}" is not assigned yet`, {
-          detail: "The tuple structure of a not-yet-assigned record is indeterminate.",
-        });
-      }
       if (type === null) uses.push([slot, known]);
-      return Object.freeze({ kind: "param", type: known, index: slot });
+      return Object.freeze({ kind: "param", type: known ?? RECORD, index: slot });
+    };
+    const requireAssigned = ({ slot, type, name }: Variable): void => {
+      if (type !== null || (frame.types[slot] ?? null) !== null) return;
+      throw sqlError("55000", `record "${name}" is not assigned yet`, {
+        detail: "The tuple structure of a not-yet-assigned record is indeterminate.",
+      });
     };
     return {
       conflict: this.conflict,
@@ -105,6 +107,7 @@ export class Namespace {
         if (rest.length === 0) return { name: variable.name, expr: read(variable) };
         const isRow = variable.type === null || variable.type.fields !== undefined;
         if (rest.length > 1 || !isRow) return null;
+        requireAssigned(variable);
         const field = fieldOf(read(variable), rest[0]!);
         if (field === null) throw sqlError("42703", `record "${variable.name}" has no field "${rest[0]}"`);
         return field;

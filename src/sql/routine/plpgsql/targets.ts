@@ -105,19 +105,22 @@ function assignWhole(variable: Variable, value: Value, type: SqlType, conversion
   if (variable.type === null) {
     if (type.name !== "record") {
       if (value !== null) throw sqlError("42804", "cannot assign non-composite value to a record variable");
+      if (notNull) throw nullAssigned(name);
       frame.values[slot] = null;
       return;
     }
+    if (value === null && notNull) throw nullAssigned(name);
     frame.values[slot] = value;
     if (type.fields !== undefined) frame.types[slot] = type;
     return;
   }
   const converted = conversions.convert(value, type, variable.type, frame);
-  if (converted === null && notNull) {
-    throw sqlError("22004", `null value cannot be assigned to variable "${name}" declared NOT NULL`);
-  }
+  if (converted === null && notNull) throw nullAssigned(name);
   frame.values[slot] = converted;
 }
+
+const nullAssigned = (name: string) =>
+  sqlError("22004", `null value cannot be assigned to variable "${name}" declared NOT NULL`);
 
 /** The value with one part of it replaced. */
 function replaced(
@@ -249,5 +252,7 @@ function assignRecord(
     const column = columns[i];
     return column === undefined ? null : conversions.convert(row?.[i] ?? null, column.type, field.type, frame);
   });
-  frame.values[slot] = row === null ? null : values;
+  if (type.user?.kind !== "domain") frame.values[slot] = values;
+  // Its conditions have to hold.
+  else frame.values[slot] = conversions.convert(row === null ? null : values, type.user.base!, type, frame);
 }
