@@ -10,6 +10,7 @@ import type { ExecutionScope } from "./execution-scope.js";
 import type { SettingsMark } from "./settings.js";
 import type { Client } from "./statement-run.js";
 import { applyOnCommit } from "./temporary-relations.js";
+import { type GivenModes, NO_MODES } from "./transaction-modes.js";
 
 interface AloneStatement {
   readonly tx: ShardTransaction;
@@ -21,6 +22,8 @@ interface AloneStatement {
 export class ProcedureTransactions {
   /** The statement that runs; null: it may not end its transaction. */
   private alone: AloneStatement | null = null;
+  /** Its transaction has modes of its own. */
+  private hasModes = false;
 
   constructor(private readonly scope: ExecutionScope) {}
 
@@ -37,7 +40,7 @@ export class ProcedureTransactions {
   }
 
   /** Resolves with when the next transaction began. Throws 2D000, and what a COMMIT throws. */
-  async end(action: "commit" | "rollback"): Promise<number> {
+  async end(action: "commit" | "rollback", chain: boolean): Promise<number> {
     const { alone } = this;
     if (alone === null) throw sqlError("2D000", "invalid transaction termination");
     const { block, names, tenant, cursors } = this.scope;
@@ -52,9 +55,35 @@ export class ProcedureTransactions {
     block.constraints?.reset();
     names.settings.endStatement();
     alone.settings = names.settings.current();
+    const { isolation, readOnly, deferrable } = block.modes;
+    block.modes.begin(chain ? { isolation, readOnly, deferrable } : NO_MODES);
+    this.hasModes = true;
     block.startAgain(tx);
     request.checkpoint();
     return block.startedMicros;
+  }
+
+  /**
+   * SET TRANSACTION: of the isolation only right after a COMMIT or ROLLBACK, because what calls a body is a query.
+   * Throws 25001.
+   */
+  setModes(modes: GivenModes): void {
+    const { alone } = this;
+    const { block } = this.scope;
+    if (!this.hasModes && !block.isOpen) block.modes.query();
+    this.hasModes = !block.isOpen;
+    block.modes.change(modes);
+    if (alone === null || block.modes.hasQueried) return;
+    alone.tx.rollback();
+    block.startAgain(alone.tx);
+  }
+
+  /** The statement has ended; outside of a transaction block SET LOCAL ends with it. */
+  finish(): void {
+    const { block, names } = this.scope;
+    if (this.hasModes) block.modes.end();
+    this.hasModes = false;
+    if (!block.isOpen) names.settings.endStatement();
   }
 
   private async commit({ tx, request }: AloneStatement): Promise<void> {

@@ -32,6 +32,7 @@ import type { SessionNames } from "./session-names.js";
 import type { Outcome, Rows } from "./sql-result.js";
 import { planNode, type StatementPlan } from "./statement-plan.js";
 import type { Tenant } from "./tenant.js";
+import type { GivenModes } from "./transaction-modes.js";
 
 /** What the session does for its functions. */
 export interface RoutineSession {
@@ -41,7 +42,11 @@ export interface RoutineSession {
   /** After a query: counts its changes and makes the checks that it left. */
   settle(plan: StatementPlan, context: ExecContext): void | Promise<void>;
   /** COMMIT and ROLLBACK of a body; resolves with when the next transaction began. */
-  endTransaction(action: "commit" | "rollback"): Promise<number>;
+  endTransaction(action: "commit" | "rollback", chain: boolean): Promise<number>;
+  /** SET TRANSACTION. Throws 25001. */
+  setModes(modes: GivenModes): void;
+  /** A query is about to run. */
+  noteQuery(): void;
   /** Checks that wait for the end of the transaction: what a rollback to this point puts back. */
   savepoint(): { rollback(): void };
 }
@@ -69,6 +74,8 @@ const IMMEDIATE: ReadonlySet<string> = new Set([
   "call",
   "do",
 ]);
+
+const NOTHING: StatementResult = { columns: [], rows: [], count: 0 };
 
 export class SessionRoutineHost implements RoutineHost {
   private readonly notices: Notice[] = [];
@@ -174,12 +181,17 @@ export class SessionRoutineHost implements RoutineHost {
     const context = statementContext(this.current(base), params);
     if (bound.kind === "query") {
       this.requireWritable(plan);
+      this.session.noteQuery();
       return after(runToCompletion(program!, context, { maxRows }), ({ columns, rows, rowsAffected }) => {
         const count = bound.command === "select" ? rows.length : rowsAffected;
         return after(this.session.settle(plan as StatementPlan, context), () => ({ columns, rows, count }));
       });
     }
-    if (bound.kind === "transaction") throw sqlError("0A000", "unsupported transaction command in PL/pgSQL");
+    if (bound.kind === "transaction") {
+      if (bound.action !== "set") throw sqlError("0A000", "unsupported transaction command in PL/pgSQL");
+      this.session.setModes(bound.options);
+      return NOTHING;
+    }
     if (bound.kind === "database") throw sqlError("25001", `${bound.tag} cannot be executed from a function`);
     if (!canWait && !IMMEDIATE.has(bound.kind)) {
       throw sqlError(
@@ -311,12 +323,12 @@ export class SessionRoutineHost implements RoutineHost {
     };
   }
 
-  async endTransaction(action: "commit" | "rollback"): Promise<void> {
+  async endTransaction(action: "commit" | "rollback", chain: boolean): Promise<void> {
     if (this.subtransactions > 0) {
       const what = action === "commit" ? "commit" : "roll back";
       throw sqlError("2D000", `cannot ${what} while a subtransaction is active`);
     }
-    this.startedMicros = await this.session.endTransaction(action);
+    this.startedMicros = await this.session.endTransaction(action, chain);
     this.forget();
   }
 

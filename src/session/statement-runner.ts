@@ -88,7 +88,7 @@ export class StatementRunner {
     if (plan.parameterNames !== null) run.request.inCypher?.();
     const failed = (error: unknown): never => {
       this.cursors.undoStatement();
-      if (!this.block.isOpen) this.names.settings.endStatement();
+      this.procedures.finish();
       throw error;
     };
     try {
@@ -105,9 +105,9 @@ export class StatementRunner {
   /** With notices. Outside of transaction blocks cursors of functions and SET LOCAL end with the statement. */
   private concluded(done: Outcome, { bound }: StatementPlan): Outcome {
     const notices = [...this.takeNotices()];
+    this.procedures.finish();
     if (!this.block.isOpen) {
       if (!this.cursors.isEmpty) this.cursors.endTransaction();
-      this.names.settings.endStatement();
       if (bound.kind === "set" && bound.local) notices.push(NO_BLOCK_TO_SET);
     }
     return notices.length === 0 ? done : { ...done, notices: [...done.notices, ...notices] };
@@ -239,7 +239,9 @@ export class StatementRunner {
         if (rowsAffected > 0) this.countChanges(plan.program!.plan, rowsAffected);
         return constraintEvents === null ? undefined : this.scope.checkConstraints(constraintEvents, context, true);
       },
-      endTransaction: (action) => this.procedures.end(action),
+      endTransaction: (action, chain) => this.procedures.end(action, chain),
+      setModes: (modes) => this.procedures.setModes(modes),
+      noteQuery: () => this.block.modes.query(),
       savepoint: () => {
         const { block } = this;
         const constraints = block.constraints?.current() ?? null;
@@ -334,8 +336,8 @@ export class StatementRunner {
 
   private lockTables(bound: BoundLock, run: StatementRun, tx: ShardTransaction): Outcome {
     // A function's statement may, and the lock goes with the transaction of the statement that calls it.
-    const isInner = run.variables !== undefined;
-    if (!isInner && !this.block.isOpen) throw sqlError("25P01", "LOCK TABLE can only be used in transaction blocks");
+    if (run.variables === undefined && !this.block.isOpen)
+      throw sqlError("25P01", "LOCK TABLE can only be used in transaction blocks");
     lockTables(bound, this.tenant.number, tx);
     return textOutcome("result", ["LOCK TABLE"], run.collector);
   }

@@ -36,8 +36,6 @@ type Ending = Pick<DbError, "code" | "message" | "details">;
 const ENDED: Ending = { code: "transaction_aborted", message: "The transaction has ended.", details: undefined };
 
 export class ShardTransaction implements Transaction {
-  readonly readOnly: boolean;
-  readonly isolation: Isolation;
   snapshot: number;
   /** The engine's sequence at the snapshot; recent versions above it must stay in memory. */
   floor: number;
@@ -48,7 +46,6 @@ export class ShardTransaction implements Transaction {
   /** Neighbours in the shard's list of open transactions. */
   older: ShardTransaction | null = null;
   newer: ShardTransaction | null = null;
-  private readonly host: TransactionHost<ShardTransaction>;
   private reads: ValidatedReads;
   /** In them others' changes are followed until the commit; null: there are none. */
   followed: FollowedRanges | null = null;
@@ -72,10 +69,11 @@ export class ShardTransaction implements Transaction {
   unseen: ToldUnseen | null = null;
   private cursors: Set<MergedCursor> | null = null;
 
-  constructor(host: TransactionHost<ShardTransaction>, readOnly: boolean, isolation: Isolation) {
-    this.host = host;
-    this.readOnly = readOnly;
-    this.isolation = isolation;
+  constructor(
+    private readonly host: TransactionHost<ShardTransaction>,
+    public readOnly: boolean,
+    public isolation: Isolation,
+  ) {
     this.snapshot = host.committedSequence;
     this.floor = host.appliedSequence;
     this.since = this.snapshot;
@@ -113,9 +111,10 @@ export class ShardTransaction implements Transaction {
   }
 
   /** Once it has ended: another one takes its place, for all who hold it. */
-  reopen(): void {
-    if (this.isOpen) throw new Error("the transaction has not ended");
-    this.reads = new ValidatedReads(this.isolation === "serializable" && !this.readOnly);
+  reopen({ readOnly, isolation }: Pick<ShardTransaction, "readOnly" | "isolation">): void {
+    this.readOnly = readOnly;
+    this.isolation = isolation;
+    this.reads = new ValidatedReads(isolation === "serializable" && !readOnly);
     this.isHeld = false;
     this.holder = null;
     this.unseen = null;

@@ -167,6 +167,33 @@ t.test("settings, temporary tables and locks are of the transaction that ends", 
   ]);
 });
 
+t.test("SET TRANSACTION and AND CHAIN are about the next transaction of a body", async (t) => {
+  const run = (await sessions(t)).begin();
+  const shown = "raise notice '%', current_setting('transaction_isolation');";
+  const late = "25001 SET TRANSACTION ISOLATION LEVEL must be called before any query";
+  await run("create table t (i int)");
+  await checked(t, run, [
+    [
+      `do $$ begin commit; set transaction isolation level serializable; ${shown} commit and chain; ${shown}
+       rollback and chain; ${shown} commit; ${shown} end $$`,
+      "DO / serializable; serializable; serializable; read committed",
+    ],
+    ["show transaction_isolation", "read committed"],
+    [
+      "do $$ begin commit; set transaction read only; insert into t values (1); end $$",
+      "25006 cannot execute INSERT in a read-only transaction",
+    ],
+    ["do $$ begin commit; set transaction read only; commit; insert into t values (1); end $$", "DO"],
+    ["insert into t values (2)", ""],
+    ["do $$ begin set transaction isolation level serializable; end $$", late],
+    ["do $$ begin commit; perform count(*) from t; set transaction isolation level serializable; end $$", late],
+    ["begin", "BEGIN"],
+    ["do $$ begin set transaction isolation level serializable; end $$", late],
+    ["rollback", "ROLLBACK"],
+    ["select count(*) from t", "2"],
+  ]);
+});
+
 t.test("deferred constraints wait for the end of the transaction, not of a function's statement", async (t) => {
   const run = (await sessions(t)).begin();
   await run("create table parent (id int primary key)");

@@ -132,3 +132,14 @@ t.test("PL/pgSQL: records as parameters, rows of other lengths, domains over row
     ["call first(1, 'a', 2.5)", "42883 procedure first(integer, unknown, numeric) does not exist"],
   ]);
 });
+
+t.test("what a read-only transaction refuses has its name", (t) =>
+  checkStatements(t, [
+    ["begin read only"],
+    ["create table no (i int)", "25006 cannot execute CREATE TABLE in a read-only transaction"],
+    ["rollback"],
+    ["begin read only"],
+    ["create view no as select 1", "25006 cannot execute CREATE VIEW in a read-only transaction"],
+    ["rollback"],
+  ]),
+);

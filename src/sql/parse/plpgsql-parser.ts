@@ -439,15 +439,15 @@ class PlParser extends PlReader {
     }
   }
 
-  /** AND CHAIN keeps the modes, which are those of the session after any other one, too. */
   private endTransaction(action: "commit" | "rollback", line: number): PlStatement {
     this.at++;
+    let chain = false;
     if (this.acceptWord("and")) {
-      this.acceptWord("no");
-      if (!this.acceptWord("chain")) throw this.unexpected();
+      chain = !this.acceptWord("no");
+      this.expectWord("chain");
     }
     if (this.endOf([]) !== this.at) throw this.unexpected();
-    return { kind: "end transaction", action, line };
+    return { kind: "end transaction", action, chain, line };
   }
 
   private returnStatement(line: number): PlStatement {

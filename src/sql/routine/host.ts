@@ -104,8 +104,11 @@ export interface RoutineHost {
   ): { readonly user: string; readonly lentIn: number; readonly isLess: boolean; restore(): void } | null;
   /** A point to which all that follows can be taken back. */
   savepoint(context: ExecContext): Subtransaction;
-  /** COMMIT and ROLLBACK in a body that may (Invocation.endsTransactions); another transaction begins. Throws 2D000. */
-  endTransaction(action: "commit" | "rollback"): Promise<void>;
+  /**
+   * COMMIT and ROLLBACK in a body that may (Invocation.endsTransactions); another transaction begins, with `chain` in
+   * the same modes. Throws 2D000.
+   */
+  endTransaction(action: "commit" | "rollback", chain: boolean): Promise<void>;
   notice(notice: Notice): void;
 }
 

@@ -75,7 +75,7 @@ function compileStatement(node: PlStatement, names: Namespace, compiler: Compile
     case "end transaction":
       return ({ invocation }) => {
         if (invocation.endsTransactions !== true) throw sqlError("2D000", "invalid transaction termination");
-        return invocation.host.endTransaction(node.action).then(() => NORMAL);
+        return invocation.host.endTransaction(node.action, node.chain).then(() => NORMAL);
       };
   }
 }
