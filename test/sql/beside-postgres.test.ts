@@ -143,3 +143,26 @@ t.test("what a read-only transaction refuses has its name", (t) =>
     ["rollback"],
   ]),
 );
+
+t.test("PL/pgSQL makes functions whose bodies are statements", (t) =>
+  checkStatements(t, [
+    [
+      "do $$ begin create function two() returns int begin atomic select 1; select case when true then 2 end; end; create function three() returns int return 3; end $$",
+    ],
+    ["select two(), three()", ["2|3"]],
+  ]),
+);
+
+t.test("triggers read the table of a row", (t) =>
+  checkStatements(t, [
+    ["create table parts (k int, seen text) partition by range (k)"],
+    ["create table parts_low partition of parts for values from (0) to (10)"],
+    ["create table parts_high partition of parts for values from (10) to (20)"],
+    [
+      "create function look() returns trigger language plpgsql as $$begin new.seen := format('%s %s', old.tableoid::regclass, new.tableoid = tg_relid); return new; end$$",
+    ],
+    ["create trigger look before update on parts for each row execute function look()"],
+    ["insert into parts values (1), (11)"],
+    ["update parts set k = k + 1 returning k, seen", ["2|parts_low t", "12|parts_high t"]],
+  ]),
+);

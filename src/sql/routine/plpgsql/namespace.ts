@@ -15,6 +15,8 @@ export interface Variable {
   readonly constant: boolean;
   readonly notNull: boolean;
   readonly cursor?: PlCursor;
+  /** Of OLD and NEW: the one that has the OID of their table. */
+  readonly tableOid?: Variable;
 }
 
 /** Slots of a body; shared by its blocks. */
@@ -93,6 +95,8 @@ export class Namespace {
         detail: "The tuple structure of a not-yet-assigned record is indeterminate.",
       });
     };
+    const systemColumn = ({ tableOid }: Variable, name: string): FoundVariable | null =>
+      tableOid === undefined || name !== "tableoid" ? null : { name, expr: read(tableOid) };
     return {
       conflict: this.conflict,
       parameter: (index) => {
@@ -108,7 +112,7 @@ export class Namespace {
         const isRow = variable.type === null || variable.type.fields !== undefined;
         if (rest.length > 1 || !isRow) return null;
         requireAssigned(variable);
-        const field = fieldOf(read(variable), rest[0]!);
+        const field = fieldOf(read(variable), rest[0]!) ?? systemColumn(variable, rest[0]!);
         if (field === null) throw sqlError("42703", `record "${variable.name}" has no field "${rest[0]}"`);
         return field;
       },
