@@ -3,6 +3,7 @@
  * starts; a statement makes those that its functions ask for.
  */
 import type { Capability } from "../query/expr/capability.js";
+import type { SessionRandom } from "../query/expr/functions/seeded-random.js";
 import type { CurrentRows } from "../sql/bind/current-of.js";
 import type { SequenceValues } from "../sql/bind/sequence-functions.js";
 import type { SystemServices } from "../sql/bind/system/system-view.js";
@@ -26,6 +27,7 @@ export interface AskingStatement extends SystemServices {
   capability<T>(capability: Capability<T>): T | null;
   sequenceValues(): SequenceValues;
   currentRows(): CurrentRows;
+  readonly random: SessionRandom;
 }
 
 /** Null: not for this statement. */

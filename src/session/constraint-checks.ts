@@ -35,6 +35,7 @@ import {
   actionOnSet,
   type Ends,
   firstOfSet,
+  hearsOfStatements,
   inSets,
   isForSets,
   type ReferencedSet,
@@ -62,13 +63,22 @@ export class ConstraintChecks {
     tx.guardReads(true);
     const done = () => tx.guardReads(false);
     try {
-      const pending = after(this.runFrom(inSets(events), 0, context, final), () => this.runLater(context, final));
+      const pending = after(this.runFrom(this.inSets(events, context), 0, context, final), () =>
+        this.runLater(context, final),
+      );
       if (pending instanceof Promise) return pending.finally(done);
     } catch (error) {
       done();
       throw error;
     }
     done();
+  }
+
+  private inSets(events: readonly ConstraintEvent[], context: ExecContext) {
+    return inSets(events, ({ reference }) => {
+      const child = this.statements.table(reference.tableId, context);
+      return child !== null && hearsOfStatements(child);
+    });
   }
 
   private runLater(context: ExecContext, final: boolean): void | Promise<void> {
@@ -240,7 +250,7 @@ export class ConstraintChecks {
       const events = all.filter((event) => event.kind !== "trigger");
       for (const event of all) if (event.kind === "trigger") this.later.push(event);
       if (++this.depth > DEPTH_MAX) throw sqlError("54001", "actions of foreign keys nest too deeply");
-      return after(this.runFrom(inSets(events), 0, context, final), () => {
+      return after(this.runFrom(this.inSets(events, context), 0, context, final), () => {
         this.depth--;
       });
     });

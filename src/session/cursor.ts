@@ -30,6 +30,8 @@ export class Cursor {
   readonly canScroll: boolean;
   /** Savepoints that were open when it was declared; null: it outlived its transaction. */
   depth: number | null;
+  /** A loop of a function reads it: it outlives its transaction. */
+  isPinned = false;
   /** A fetch ended in an error; nothing can be fetched any more. */
   private failed = false;
   /** A fetch is waiting for rows. */

@@ -134,11 +134,13 @@ export class ExecutionScope {
       );
   }
 
+  /** `isInner`: of a statement in a function, after which its transaction goes on. */
   checkConstraints(
     events: NonNullable<ExecContext["statement"]["constraintEvents"]>,
     context: ExecContext,
+    isInner = false,
   ): void | Promise<void> {
-    return this.constraints().endStatement(events, context, !this.block.isOpen);
+    return this.constraints().endStatement(events, context, !isInner && !this.block.isOpen);
   }
 
   constraints(): TransactionConstraints {

@@ -8,6 +8,7 @@ import { permissionDenied } from "../catalog/rights.js";
 import type { ColumnDef, TableDef } from "../catalog/table.js";
 import type { ViewDef } from "../catalog/view.js";
 import { sqlError } from "../protocol/errors.js";
+import type { Notice } from "../protocol/notice.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { checksOf } from "../query/exec/graph-write.js";
 import type { GraphChecks } from "../query/exec/graph-writer.js";
@@ -110,6 +111,11 @@ export class ProtocolSession {
   /** Takes back what was done, where the open transaction is rolled back to a savepoint. */
   undoes(undo: () => void): void {
     if (this.block.isOpen) this.block.open().undoes(undo);
+  }
+
+  /** Of the statement that has just failed: what it had to say before. */
+  takeNotices(): readonly Notice[] {
+    return this.runner.takeNotices();
   }
 
   /** Whether a transaction of this session holds those keys. */

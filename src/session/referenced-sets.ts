@@ -36,9 +36,15 @@ const SET_MIN = 8;
 /** Rows of one statement: making its parameters, and a hash table of them, takes some milliseconds at a time. */
 const SET_MAX = 20_000;
 
-/** The events with many of one kind joined, at the place of the first. */
-export function inSets(events: readonly ConstraintEvent[]): readonly (ConstraintEvent | ReferencedSet)[] {
-  if (events.length < SET_MIN) return events;
+/**
+ * The events with many of one kind joined, at the place of the first; `isHeard`: with few, too, because triggers of the
+ * referencing table hear of each statement.
+ */
+export function inSets(
+  events: readonly ConstraintEvent[],
+  isHeard: (event: ReferencedEvent) => boolean,
+): readonly (ConstraintEvent | ReferencedSet)[] {
+  if (events.length < 2) return events;
   // By the definition itself, which all rows of a statement share: there may be many of them.
   const removed = new Map<ReferenceDef, ReferencedEvent[]>();
   const changed = new Map<ReferenceDef, ReferencedEvent[]>();
@@ -59,14 +65,18 @@ export function inSets(events: readonly ConstraintEvent[]): readonly (Constraint
   }
   return work.flatMap((each): readonly (ConstraintEvent | ReferencedSet)[] => {
     if (!Array.isArray(each)) return [each];
-    return each.length < SET_MIN ? each : [{ kind: "set", events: each }];
+    const isSet = each.length >= SET_MIN || (each.length > 1 && isHeard(each[0]!));
+    return isSet ? [{ kind: "set", events: each }] : each;
   });
 }
+
+export const hearsOfStatements = ({ triggers = [] }: TableDef): boolean =>
+  triggers.some(({ level }) => level === "statement");
 
 /** Whether one statement is better than one each: not where an index of several columns finds the few rows. */
 export function isForSets({ target, child, key }: Ends): boolean {
   if (key.references.some((id) => typeOf(target, id).element !== null)) return false;
-  if (key.columns.length === 1) return true;
+  if (key.columns.length === 1 || hearsOfStatements(child)) return true;
   const leads = (columnId: number | undefined) => columnId !== undefined && key.columns.includes(columnId);
   if (leads(child.primaryKey?.[0])) return false;
   return !child.indexes.some(({ columns, where }) => {

@@ -58,6 +58,10 @@ export class SessionRoutineCursors implements RoutineCursors {
     return after(fetched, (count) => ({ count, columns: outputs, row }));
   }
 
+  pin(name: string): void {
+    this.cursors.find(name).isPinned = true;
+  }
+
   close(name: string): void {
     this.cursors.closeInStatement(name);
   }

@@ -32,6 +32,7 @@ import type { SessionNames } from "./session-names.js";
 import type { Outcome, Rows } from "./sql-result.js";
 import { planNode, type StatementPlan } from "./statement-plan.js";
 import type { Tenant } from "./tenant.js";
+import type { GivenModes } from "./transaction-modes.js";
 
 /** What the session does for its functions. */
 export interface RoutineSession {
@@ -40,6 +41,12 @@ export interface RoutineSession {
   requireRunnable(bound: BoundQuery): void;
   /** After a query: counts its changes and makes the checks that it left. */
   settle(plan: StatementPlan, context: ExecContext): void | Promise<void>;
+  /** COMMIT and ROLLBACK of a body; resolves with when the next transaction began. */
+  endTransaction(action: "commit" | "rollback", chain: boolean): Promise<number>;
+  /** SET TRANSACTION. Throws 25001. */
+  setModes(modes: GivenModes): void;
+  /** A query is about to run. */
+  noteQuery(): void;
   /** Checks that wait for the end of the transaction: what a rollback to this point puts back. */
   savepoint(): { rollback(): void };
 }
@@ -68,6 +75,8 @@ const IMMEDIATE: ReadonlySet<string> = new Set([
   "do",
 ]);
 
+const NOTHING: StatementResult = { columns: [], rows: [], count: 0 };
+
 export class SessionRoutineHost implements RoutineHost {
   private readonly notices: Notice[] = [];
   private known: string | null = null;
@@ -75,6 +84,10 @@ export class SessionRoutineHost implements RoutineHost {
   private knownUnder = 0;
   /** How many statements have begun. */
   private begun = 0;
+  /** Blocks with handlers of errors that the statement is in. */
+  private subtransactions = 0;
+  /** Of the transaction that a body has begun; null: the statement's own. */
+  private startedMicros: number | null = null;
   private who: Pick<ExecContext, "user" | "sessionUser" | "hidesRows"> | null = null;
   /** How often what is known was forgotten. */
   private forgotten = 0;
@@ -91,6 +104,8 @@ export class SessionRoutineHost implements RoutineHost {
   /** Another statement of the session begins. */
   begin(): void {
     this.begun++;
+    this.subtransactions = 0;
+    this.startedMicros = null;
     this.names.definer = null;
     this.forget();
     this.notices.length = 0;
@@ -114,7 +129,9 @@ export class SessionRoutineHost implements RoutineHost {
     const { user, sessionUser, hidesRows } = this.who;
     const isSame =
       user === context.user && sessionUser === context.sessionUser && hidesRows === (context.hidesRows ?? false);
-    return isSame ? context : { ...context, ...this.who };
+    const transactionMicros = this.startedMicros ?? context.transactionMicros;
+    if (isSame && transactionMicros === context.transactionMicros) return context;
+    return { ...context, ...this.who, transactionMicros };
   }
 
   epoch(context: ExecContext): string {
@@ -164,12 +181,17 @@ export class SessionRoutineHost implements RoutineHost {
     const context = statementContext(this.current(base), params);
     if (bound.kind === "query") {
       this.requireWritable(plan);
+      this.session.noteQuery();
       return after(runToCompletion(program!, context, { maxRows }), ({ columns, rows, rowsAffected }) => {
         const count = bound.command === "select" ? rows.length : rowsAffected;
         return after(this.session.settle(plan as StatementPlan, context), () => ({ columns, rows, count }));
       });
     }
-    if (bound.kind === "transaction") throw sqlError("2D000", "invalid transaction termination");
+    if (bound.kind === "transaction") {
+      if (bound.action !== "set") throw sqlError("0A000", "unsupported transaction command in PL/pgSQL");
+      this.session.setModes(bound.options);
+      return NOTHING;
+    }
     if (bound.kind === "database") throw sqlError("25001", `${bound.tag} cannot be executed from a function`);
     if (!canWait && !IMMEDIATE.has(bound.kind)) {
       throw sqlError(
@@ -284,9 +306,14 @@ export class SessionRoutineHost implements RoutineHost {
     const handle = tx.savepoint();
     const settings = this.names.settings.current();
     const waiting = this.session.savepoint();
+    this.subtransactions++;
     return {
-      release: () => tx.release(handle),
+      release: () => {
+        this.subtransactions--;
+        tx.release(handle);
+      },
       rollback: () => {
+        this.subtransactions--;
         tx.rollbackTo(handle);
         tx.release(handle);
         waiting.rollback();
@@ -294,6 +321,15 @@ export class SessionRoutineHost implements RoutineHost {
         this.forget();
       },
     };
+  }
+
+  async endTransaction(action: "commit" | "rollback", chain: boolean): Promise<void> {
+    if (this.subtransactions > 0) {
+      const what = action === "commit" ? "commit" : "roll back";
+      throw sqlError("2D000", `cannot ${what} while a subtransaction is active`);
+    }
+    this.startedMicros = await this.session.endTransaction(action, chain);
+    this.forget();
   }
 
   notice(notice: Notice): void {

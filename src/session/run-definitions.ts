@@ -27,23 +27,25 @@ import { UnseenRows } from "./unseen-rows.js";
 interface Definitions extends Pick<BoundDdlSteps, "steps" | "notices"> {
   /** Null: that of the first step. */
   readonly tag: string | null;
+  /** Of what was bound already: what it is, where it may not be run. */
+  readonly refusedAs?: string;
   /** Calls in what was bound already. */
   readonly checks?: StatementPlan["checks"];
 }
 
 /** Of a definition that was bound with its statement. Only CREATE TABLE AS has parameters: those of its query. */
 export function definitionOf({ checks }: Pick<StatementPlan, "checks">, bound: BoundDdl): Definitions {
-  return { tag: null, steps: [() => bound], notices: [], checks };
+  return { tag: null, refusedAs: bound.command.kind, steps: [() => bound], notices: [], checks };
 }
 
 /** Each step is bound against the definitions that the one before it left. */
 export async function runDefinitions(
   scope: ExecutionScope,
-  { tag, steps, notices, checks = [] }: Definitions,
+  { tag, refusedAs, steps, notices, checks = [] }: Definitions,
   run: StatementRun,
   tx: ShardTransaction,
 ): Promise<Outcome> {
-  scope.requireWritable(tag ?? "definition");
+  scope.requireWritable(refusedAs ?? tag ?? "definition");
   const { tenant, names, block } = scope;
   const { catalog } = tenant;
   const told = [...notices];

@@ -202,7 +202,7 @@ export class SessionCursors {
   async hold(client: Client): Promise<void> {
     for (const cursor of this.all()) {
       if (cursor.depth === null) continue;
-      if (cursor.options.hold) await this.on(client, () => cursor.hold());
+      if (cursor.options.hold || cursor.isPinned) await this.on(client, () => cursor.hold());
       else this.remove(cursor);
     }
   }

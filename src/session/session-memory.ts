@@ -1,7 +1,9 @@
 /** What a session's statements leave for later ones. SessionNames implements it; statements read and change it. */
+
 import type { CatalogView } from "../catalog/catalog-view.js";
 import type { Rights } from "../catalog/rights.js";
 import type { SequenceNumber } from "../catalog/sequence.js";
+import type { SessionRandom } from "../query/expr/functions/seeded-random.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { Transaction } from "../storage/store.js";
 import type { SessionStatements } from "./session-statements.js";
@@ -11,6 +13,8 @@ import type { Tenant } from "./tenant.js";
 export interface SessionMemory {
   readonly tenant: Tenant;
   readonly settings: Settings;
+  /** Of setseed and random. */
+  readonly random: SessionRandom;
   /** By the sequence's id: the value that nextval or setval gave last; null until there is one. */
   sequenceValues: Map<number, SequenceNumber> | null;
   /** The sequence that nextval was called for last. */

@@ -21,6 +21,7 @@ import type { SequenceNumber } from "../catalog/sequence.js";
 import type { SearchIndexDef, TableDef } from "../catalog/table.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import type { CallExpr } from "../query/expr/expr.js";
+import type { SessionRandom } from "../query/expr/functions/seeded-random.js";
 import { pgOidOf } from "../query/expr/types.js";
 import type { BindEnvironment, BoundSet, SettingsOfRoles } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
@@ -54,6 +55,8 @@ export class SessionNames implements SessionMemory {
   sequenceValues: Map<number, SequenceNumber> | null = null;
   lastSequence: number | null = null;
   preparedStatements: SessionStatements | null = null;
+  /** Of setseed and random. */
+  readonly random: SessionRandom = { generator: null };
   private ownSchema: string | null = null;
   /** Whether something may be in the session's own schema. */
   hasTemporaries = false;

@@ -23,6 +23,7 @@ import type { TriggerFiring } from "../query/exec/trigger-firing.js";
 import type { Capability } from "../query/expr/capability.js";
 import { jobFor, valueOfComputed } from "../query/expr/compute-elsewhere.js";
 import type { DeferredContext, EvalContext, InnerResult, RoutineCall, SubqueryExpr } from "../query/expr/expr.js";
+import { RANDOM, type SessionRandom } from "../query/expr/functions/seeded-random.js";
 import type { SentExpr } from "../query/expr/sent-form.js";
 import type { AuditedTables } from "../query/plan/audited-tables.js";
 import { CURRENT_ROWS, type CurrentRows } from "../sql/bind/current-of.js";
@@ -295,6 +296,10 @@ export class SessionServices implements ExecServices, AskingStatement {
     return new StatementSequences(this.memory, this.tx);
   }
 
+  get random(): SessionRandom {
+    return this.memory.random;
+  }
+
   currentRows(): CurrentRows {
     return {
       partOf: (cursor, table, tableId, part) => this.ownCursors.find(cursor).currentPart(table, tableId, part),
@@ -327,4 +332,5 @@ export class SessionServices implements ExecServices, AskingStatement {
 
 provideCapability(SYSTEM, (statement) => statement);
 provideCapability(SEQUENCES, (statement) => statement.sequenceValues());
+provideCapability(RANDOM, ({ random }) => random);
 provideCapability(CURRENT_ROWS, (statement) => statement.currentRows());

@@ -193,6 +193,8 @@ export interface Outcome {
   readonly notices: readonly Notice[];
   /** Of a statement without rows of its own, whose only row is this: "CREATE TABLE". */
   readonly command?: string;
+  /** Of EXECUTE: what the prepared statement is. */
+  readonly executed?: string;
 }
 
 /** Has the words of statements that have no rows. */

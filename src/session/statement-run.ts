@@ -33,7 +33,7 @@ export interface Client {
   /** Null or absent: the request is not traced. */
   readonly trace?: Trace | null;
   /** Something was done that cannot be done again unnoticed: the statement is not run a second time by itself. */
-  readonly hasActed?: boolean;
+  hasActed?: boolean;
   /** Null or absent: any number of rows may leave. */
   readonly budget?: RowBudget | null;
   /** The request that this client works for; absent: it is the client itself. */

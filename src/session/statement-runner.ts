@@ -3,6 +3,7 @@
  * session itself. One per session, which owns it and decides what becomes of the transaction.
  */
 import { sqlError } from "../protocol/errors.js";
+import type { Notice } from "../protocol/notice.js";
 import { toldSettingName } from "../protocol/setting-names.js";
 import { withoutConstants } from "../protocol/statement-shape.js";
 import type { ExecContext } from "../query/exec/context.js";
@@ -11,7 +12,6 @@ import type { RepeatedInsert } from "../query/exec/repeated-insert.js";
 import type { OutputColumn, Plan } from "../query/plan/plan.js";
 import { bindArguments } from "../sql/bind/bind-arguments.js";
 import type {
-  BoundCall,
   BoundDeclare,
   BoundDiscard,
   BoundExecute,
@@ -32,12 +32,14 @@ import type { TakeRows } from "./cursor.js";
 import { deleteAll, tableOfDeleteAll } from "./delete-all.js";
 import { ExecutionScope, type Identity } from "./execution-scope.js";
 import { lockTables, requireUnlocked } from "./lock-tables.js";
+import { ProcedureTransactions } from "./procedure-transactions.js";
 import { requireReading } from "./reader.js";
 import { insertRepeatedly, type RepeatedSteps, type Repetition } from "./repeated-run.js";
-import { procedureColumns, resultColumns } from "./result-columns.js";
+import { resultColumns } from "./result-columns.js";
 import { SessionRoutineCursors } from "./routine-cursors.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
 import { withinBudget } from "./row-budget.js";
+import { runCall } from "./run-call.js";
 import { runDatabase } from "./run-database.js";
 import { analyze, definitionOf, runDefinitions } from "./run-definitions.js";
 import { runExplain } from "./run-explain.js";
@@ -47,7 +49,7 @@ import type { SessionCursors } from "./session-cursors.js";
 import type { SessionNames } from "./session-names.js";
 import { SessionStatements } from "./session-statements.js";
 import { languageOf } from "./slow-statements.js";
-import { countOutcome, type Outcome, rowsOutcome, shapeOf, statsOf, textOutcome } from "./sql-result.js";
+import { countOutcome, type Outcome, rowsOutcome, statsOf, textOutcome } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { StatementRun } from "./statement-run.js";
 import { dropTemporaries } from "./temporary-relations.js";
@@ -60,6 +62,7 @@ const TRACED_CHARACTERS_MAX = 2_000;
 
 export class StatementRunner {
   readonly scope: ExecutionScope;
+  private readonly procedures: ProcedureTransactions;
   private preparedStatements: SessionStatements | null = null;
   /** Made when a statement first calls a function that statements made. */
   private madeRoutines: { readonly host: SessionRoutineHost; readonly runner: RoutineRunner } | null = null;
@@ -72,23 +75,26 @@ export class StatementRunner {
     private readonly cursors: SessionCursors,
   ) {
     this.scope = new ExecutionScope(tenant, identity, names, block, cursors);
+    this.procedures = new ProcedureTransactions(this.scope);
   }
 
   /** Throws the error that ends the statement; the caller rolls back. */
   run(plan: StatementPlan, given: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     const run = withinBudget(given);
     this.madeRoutines?.host.begin();
+    this.procedures.begin(plan.bound, run.request, tx);
     this.cursors.beginStatement();
     const { trace } = run.request;
     if (plan.parameterNames !== null) run.request.inCypher?.();
     const failed = (error: unknown): never => {
       this.cursors.undoStatement();
-      if (!this.block.isOpen) this.names.settings.endStatement();
+      this.procedures.finish();
       throw error;
     };
     try {
       const ran = trace == null ? this.runAlone(plan, run, tx) : this.runTraced(trace, plan, run, tx);
-      const outcome = this.watched(ran, plan, run);
+      const checked = after(ran, (done) => after(this.procedures.checkDeferred(tx, run.request), () => done));
+      const outcome = this.watched(checked, plan, run);
       if (outcome instanceof Promise) return outcome.then((done) => this.concluded(done, plan), failed);
       return this.concluded(outcome, plan);
     } catch (error) {
@@ -98,13 +104,18 @@ export class StatementRunner {
 
   /** With notices. Outside of transaction blocks cursors of functions and SET LOCAL end with the statement. */
   private concluded(done: Outcome, { bound }: StatementPlan): Outcome {
-    const notices = [...(this.madeRoutines?.host.takeNotices() ?? [])];
+    const notices = [...this.takeNotices()];
+    this.procedures.finish();
     if (!this.block.isOpen) {
       if (!this.cursors.isEmpty) this.cursors.endTransaction();
-      this.names.settings.endStatement();
       if (bound.kind === "set" && bound.local) notices.push(NO_BLOCK_TO_SET);
     }
     return notices.length === 0 ? done : { ...done, notices: [...done.notices, ...notices] };
+  }
+
+  /** Those of a statement that has failed. */
+  takeNotices(): readonly Notice[] {
+    return this.madeRoutines?.host.takeNotices() ?? [];
   }
 
   /** As `run`, once per set of parameters; throws the error of the set that fails. */
@@ -140,7 +151,7 @@ export class StatementRunner {
   }
 
   private keepNotices(repetition: Repetition): void {
-    const notices = this.madeRoutines?.host.takeNotices() ?? [];
+    const notices = this.takeNotices();
     if (notices.length === 0) return;
     repetition.notices ??= new Map();
     repetition.notices.set(repetition.done, notices);
@@ -226,8 +237,11 @@ export class StatementRunner {
       settle: (plan, context) => {
         const { rowsAffected, constraintEvents } = context.statement;
         if (rowsAffected > 0) this.countChanges(plan.program!.plan, rowsAffected);
-        return constraintEvents === null ? undefined : this.scope.checkConstraints(constraintEvents, context);
+        return constraintEvents === null ? undefined : this.scope.checkConstraints(constraintEvents, context, true);
       },
+      endTransaction: (action, chain) => this.procedures.end(action, chain),
+      setModes: (modes) => this.procedures.setModes(modes),
+      noteQuery: () => this.block.modes.query(),
       savepoint: () => {
         const { block } = this;
         const constraints = block.constraints?.current() ?? null;
@@ -240,24 +254,6 @@ export class StatementRunner {
         };
       },
     };
-  }
-
-  /** The arguments are a row that is computed first; the outputs are the result's only row. */
-  private callProcedure(bound: BoundCall, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
-    // Inside a function the statement has its variables for parameters.
-    const params = run.params as readonly Value[];
-    const context = this.scope.contextFor(tx, run.request, params);
-    const args = this.scope.internalStatements().runPlan(bound.args, context, params);
-    return after(args, ({ rows }) =>
-      after(this.routines().callProcedure(bound.routine, rows[0]!, context), (values) => {
-        const columns = procedureColumns(bound);
-        if (columns.length === 0) return textOutcome("result", ["CALL"], run.collector);
-        const shape = shapeOf(columns);
-        const result = run.collector(shape);
-        if (values.length > 0) result.append({ columns: values.map((value) => [value]), length: 1 }, 1);
-        return rowsOutcome(shape, result, false, null);
-      }),
-    );
   }
 
   private runBound(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
@@ -321,7 +317,7 @@ export class StatementRunner {
       case "database":
         return runDatabase(this.scope, bound, run, tx);
       case "call":
-        return this.callProcedure(bound, run, tx);
+        return runCall(this.scope, this.routines(), bound, run, tx);
       case "do":
         return after(this.routines().block(bound.body, this.scope.contextFor(tx, run.request, [])), () =>
           textOutcome("result", [bound.command], run.collector),
@@ -339,7 +335,9 @@ export class StatementRunner {
   }
 
   private lockTables(bound: BoundLock, run: StatementRun, tx: ShardTransaction): Outcome {
-    if (!this.block.isOpen) throw sqlError("25P01", "LOCK TABLE can only be used in transaction blocks");
+    // A function's statement may, and the lock goes with the transaction of the statement that calls it.
+    if (run.variables === undefined && !this.block.isOpen)
+      throw sqlError("25P01", "LOCK TABLE can only be used in transaction blocks");
     lockTables(bound, this.tenant.number, tx);
     return textOutcome("result", ["LOCK TABLE"], run.collector);
   }
@@ -361,7 +359,9 @@ export class StatementRunner {
   private executePrepared(bound: BoundExecute, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     const { plan, query, row } = this.prepared(bound, run, tx);
     this.scope.requireRunnable(query);
-    return after(row, ({ rows }) => this.runProgram(plan, run, tx, rows[0]!));
+    return after(row, ({ rows }) =>
+      after(this.runProgram(plan, run, tx, rows[0]!), (done) => ({ ...done, executed: query.command })),
+    );
   }
 
   private fillFromPrepared(bound: BoundFill, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {

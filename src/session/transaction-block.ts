@@ -3,7 +3,7 @@
  * Owned by the session, which runs statements in it and commits it.
  */
 import { sqlError } from "../protocol/errors.js";
-import type { ShardTransaction } from "../storage/transaction.js";
+import type { Isolation, ShardTransaction } from "../storage/transaction.js";
 import type { SessionNames } from "./session-names.js";
 import type { SettingsMark } from "./settings.js";
 import type { Tenant } from "./tenant.js";
@@ -61,12 +61,25 @@ export class TransactionBlock {
 
   /** A storage transaction in the modes of now; `reads`: it surely writes nothing. */
   start(reads: boolean): ShardTransaction {
+    return this.holding(this.tenant.partition.shard.begin(this.kind(reads)));
+  }
+
+  private kind(reads: boolean): { readonly readOnly: boolean; readonly isolation: Isolation } {
     const { isolation, readOnly } = this.modes;
     // A transaction that only reads may still write to temporary tables.
-    const isReader = reads || this.readOnlyCredential || (readOnly && !this.names.hasTemporaries);
-    const tx = this.tenant.partition.shard.begin({ readOnly: isReader, isolation });
-    if (this.waits && isolation.startsWith("read ")) tx.takeKeys(this);
+    return { readOnly: reads || this.readOnlyCredential || (readOnly && !this.names.hasTemporaries), isolation };
+  }
+
+  private holding(tx: ShardTransaction): ShardTransaction {
+    if (this.waits && tx.isolation.startsWith("read ")) tx.takeKeys(this);
     return tx;
+  }
+
+  /** A transaction of a statement that is alone has ended: the statement goes on in another one. */
+  startAgain(tx: ShardTransaction): void {
+    tx.reopen(this.kind(false));
+    this.holding(tx);
+    this.startedMicros = nowMicros();
   }
 
   /** The open transaction. Throws 25P01 when there is none. */

@@ -68,6 +68,10 @@ export class TransactionConstraints {
     });
   }
 
+  get anyWait(): boolean {
+    return this.waiting.length > 0;
+  }
+
   /** True if there are so many checks at the end of the transaction that they should give way. */
   get manyWait(): boolean {
     const { waiting } = this;

@@ -327,8 +327,8 @@ export class Shard implements TransactionHost<ShardTransaction> {
     this.counters.conflicts++;
   }
 
-  refreshed(transaction: ShardTransaction): void {
-    this.open.remove(transaction);
+  refreshed(transaction: ShardTransaction, wasOpen = true): void {
+    if (wasOpen) this.open.remove(transaction);
     this.open.add(transaction);
     this.prune();
   }

@@ -42,7 +42,7 @@ export interface TransactionHost<T> {
   readonly refusal: { readonly code: "disk_full" | "overloaded"; readonly message: string } | null;
   /** Whether another open transaction may write. */
   hasOtherWriters(transaction: T): boolean;
-  /** The transaction moves to the end of the list of open ones. */
-  refreshed(transaction: T): void;
+  /** The transaction moves to the end of the list of open ones; `wasOpen` false: it had ended, and is open again. */
+  refreshed(transaction: T, wasOpen?: boolean): void;
   ended(transaction: T): void;
 }

@@ -21,7 +21,7 @@ import { correctionsOf, openCursor, type SnapshotView, valuesOf, writtenIn } fro
 import type { CommitGuard, Corrections, Cursor, KeyRange, NewerEntries, RangeFollower, Transaction } from "./store.js";
 import type { BytesShare, HeldBytes, RunFile, RunLog } from "./stored-run.js";
 import type { ToldUnseen, TransactionHost } from "./transaction-host.js";
-import { ValidatedReads } from "./validated-reads.js";
+import { conflictOf, ValidatedReads } from "./validated-reads.js";
 import { type Write, WriteSet } from "./write-set.js";
 
 /**
@@ -36,8 +36,6 @@ type Ending = Pick<DbError, "code" | "message" | "details">;
 const ENDED: Ending = { code: "transaction_aborted", message: "The transaction has ended.", details: undefined };
 
 export class ShardTransaction implements Transaction {
-  readonly readOnly: boolean;
-  readonly isolation: Isolation;
   snapshot: number;
   /** The engine's sequence at the snapshot; recent versions above it must stay in memory. */
   floor: number;
@@ -48,13 +46,12 @@ export class ShardTransaction implements Transaction {
   /** Neighbours in the shard's list of open transactions. */
   older: ShardTransaction | null = null;
   newer: ShardTransaction | null = null;
-  private readonly host: TransactionHost<ShardTransaction>;
-  private readonly reads: ValidatedReads;
+  private reads: ValidatedReads;
   /** In them others' changes are followed until the commit; null: there are none. */
   followed: FollowedRanges | null = null;
   private isHeld = false;
   /** No commit up to here can conflict. */
-  private validFrom: number;
+  validFrom: number;
   /** Why it is not open any more. */
   private end: Ending | null = null;
   /** What it wrote; null: nothing so far. Read by branch-room.ts. */
@@ -72,10 +69,11 @@ export class ShardTransaction implements Transaction {
   unseen: ToldUnseen | null = null;
   private cursors: Set<MergedCursor> | null = null;
 
-  constructor(host: TransactionHost<ShardTransaction>, readOnly: boolean, isolation: Isolation) {
-    this.host = host;
-    this.readOnly = readOnly;
-    this.isolation = isolation;
+  constructor(
+    private readonly host: TransactionHost<ShardTransaction>,
+    public readOnly: boolean,
+    public isolation: Isolation,
+  ) {
     this.snapshot = host.committedSequence;
     this.floor = host.appliedSequence;
     this.since = this.snapshot;
@@ -102,7 +100,7 @@ export class ShardTransaction implements Transaction {
 
   /** Read committed: from now on sees everything that is committed. Cursors that are open keep what they see. */
   refresh(): void {
-    this.checkOpen();
+    this.requireOpen();
     if (this.followed?.tryFinish() === false) return;
     this.snapshot = this.host.committedSequence;
     if (this.dirty || this.isHeld || this.reads.isGuarded || (this.cursors !== null && this.cursors.size > 0)) return;
@@ -112,19 +110,36 @@ export class ShardTransaction implements Transaction {
     this.host.refreshed(this);
   }
 
+  /** Once it has ended: another one takes its place, for all who hold it. */
+  reopen({ readOnly, isolation }: Pick<ShardTransaction, "readOnly" | "isolation">): void {
+    this.readOnly = readOnly;
+    this.isolation = isolation;
+    this.reads = new ValidatedReads(isolation === "serializable" && !readOnly);
+    this.isHeld = false;
+    this.holder = null;
+    this.unseen = null;
+    this.hasCommitted = false;
+    this.end = null;
+    this.snapshot = this.host.committedSequence;
+    this.floor = this.host.appliedSequence;
+    this.since = this.snapshot;
+    this.validFrom = this.snapshot;
+    this.host.refreshed(this, false);
+  }
+
   /** What `frozen` gave stays readable however often the transaction refreshes. */
   holdSnapshot(): void {
     this.isHeld = true;
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    this.checkOpen();
+    this.requireOpen();
     const found = this.inMemory(key);
     return found === undefined ? this.host.engine.get(key) : (found ?? undefined);
   }
 
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
-    this.checkOpen();
+    this.requireOpen();
     return valuesOf(this.host.engine, keys, (key) => this.inMemory(key));
   }
 
@@ -139,7 +154,7 @@ export class ShardTransaction implements Transaction {
   }
 
   private scanRange(range: KeyRange, view: SnapshotView, isRead = true): Cursor {
-    this.checkOpen();
+    this.requireOpen();
     this.newestSeen = this.host.committedSequence;
     const reads = isRead && !this.reads.isUnread ? this.reads.noted(this.snapshot) : null;
     this.cursors ??= new Set();
@@ -178,7 +193,7 @@ export class ShardTransaction implements Transaction {
   }
 
   private correctionsIn(range: KeyRange, newer: NewerEntries, view: SnapshotView, isRead = true): Corrections {
-    this.checkOpen();
+    this.requireOpen();
     const corrections = correctionsOf(this.host.versions, view, range, newer);
     this.noteRead(range, isRead);
     return corrections;
@@ -190,25 +205,21 @@ export class ShardTransaction implements Transaction {
   }
 
   isAloneIn({ gte, lt }: KeyRange): boolean {
-    this.checkOpen();
+    this.requireOpen();
     const { host, snapshot } = this;
     if (host.hasOtherWriters(this)) return false;
     return host.committedSequence === snapshot || !host.versions.isRangeChanged(keyText(gte), keyText(lt), snapshot);
   }
 
-  requireOpen(): void {
-    this.checkOpen();
-  }
-
   frozen(isRead = true): Transaction {
-    this.checkOpen();
+    this.requireOpen();
     const { writes: own, loads, snapshot } = this.view();
     for (const load of loads) load.isFrozen = true;
     const writes = own?.clone() ?? null;
     const view = { writes, loads, snapshot };
     return new FrozenTransaction(snapshot, {
       get: (key) => {
-        this.checkOpen();
+        this.requireOpen();
         const text = keyText(key);
         const written = writtenIn(view, key, text);
         if (written !== undefined) return written ?? undefined;
@@ -220,7 +231,7 @@ export class ShardTransaction implements Transaction {
       corrections: (range, newer, isNoted) => this.correctionsIn(range, newer, view, isRead && isNoted),
       noteRead: (range) => this.noteRead(range, isRead),
       seesEngine: () => writes === null && loads.length === 0 && this.engineIsCurrent(snapshot),
-      requireOpen: () => this.checkOpen(),
+      requireOpen: () => this.requireOpen(),
     });
   }
 
@@ -248,7 +259,7 @@ export class ShardTransaction implements Transaction {
 
   logAhead(prefix: Uint8Array, shareOf: (held: HeldBytes) => BytesShare): RunLog | null {
     this.checkWritable();
-    this.ahead ??= new RunsAhead(this.host, () => this.checkOpen());
+    this.ahead ??= new RunsAhead(this.host, () => this.requireOpen());
     return this.prepared === null ? this.ahead.begin(prefix, this.writeSet, shareOf) : null;
   }
 
@@ -289,25 +300,25 @@ export class ShardTransaction implements Transaction {
   }
 
   savepoint(): number {
-    this.checkOpen();
+    this.requireOpen();
     return this.writeSet.savepoint();
   }
 
   rollbackTo(savepoint: number): void {
     this.dropPrepared();
-    this.checkOpen();
+    this.requireOpen();
     this.reads.endGuards();
     this.writeSet.rollbackTo(savepoint, this.cursors !== null && this.cursors.size > 0);
   }
 
   release(savepoint: number): void {
-    this.checkOpen();
+    this.requireOpen();
     this.writeSet.release(savepoint);
   }
 
   /** Throws serialization_failure, after which the transaction has ended, when it must be run again. */
   commit(): number {
-    this.checkOpen();
+    this.requireOpen();
     const { host, snapshot } = this;
     if (!this.dirty) return this.succeeded(snapshot);
     try {
@@ -318,7 +329,7 @@ export class ShardTransaction implements Transaction {
     }
     const { writes, loads } = this.writeSet;
     const conflict =
-      (host.committedSequence === this.validFrom ? null : this.conflict()) ??
+      (host.committedSequence === this.validFrom ? null : conflictOf(this.reads, this, host, this.prepared)) ??
       host.locks.conflictOver(writes, loads, this.holder);
     if (conflict !== null) {
       host.conflicted();
@@ -364,7 +375,7 @@ export class ShardTransaction implements Transaction {
    * follow. Rejects if it has been ended or the disk is full.
    */
   async prepareCommit(turns: CheckedTurns): Promise<void> {
-    this.checkOpen();
+    this.requireOpen();
     if (!this.isLarge) return;
     await this.followed?.catchUp(turns);
     const { host, writeSet } = this;
@@ -372,12 +383,12 @@ export class ShardTransaction implements Transaction {
     const parts = this.ahead?.take(writeSet.loads) ?? host.log.beginParts();
     const ahead = new LookAhead(writeSet, host, this.validFrom, this.unseen !== null);
     this.prepared = { parts, late: new Map(), ahead };
-    await writeAhead(host.log, parts, writeSet, host.largeSizes, turns, () => this.checkOpen());
-    await ahead.goOn(turns, () => this.checkOpen());
+    await writeAhead(host.log, parts, writeSet, host.largeSizes, turns, () => this.requireOpen());
+    await ahead.goOn(turns, () => this.requireOpen());
     // The engine takes one large commit at a time; the one before may be with it still.
     await unlessStopped(host.takeLargeTurn(this), turns);
     ahead.restart();
-    await ahead.goOn(turns, () => this.checkOpen());
+    await ahead.goOn(turns, () => this.requireOpen());
     // What was committed while the parts were written.
     await this.followed?.catchUp(turns);
   }
@@ -398,7 +409,7 @@ export class ShardTransaction implements Transaction {
     if (this.end === null) this.finish(reason);
   }
 
-  private checkOpen(): void {
+  requireOpen(): void {
     if (this.end !== null) throw new DbError(this.end.code, this.end.message, this.end.details);
   }
 
@@ -424,7 +435,7 @@ export class ShardTransaction implements Transaction {
   }
 
   private checkWritable(): void {
-    this.checkOpen();
+    this.requireOpen();
     if (this.readOnly) throw sqlError("25006", "cannot write in a read-only transaction");
   }
 
@@ -437,14 +448,14 @@ export class ShardTransaction implements Transaction {
 
   /** Calls back once when it has ended, whoever ended it. */
   whenEnded(call: (hasCommitted: boolean) => void): void {
-    this.checkOpen();
+    this.requireOpen();
     this.endings ??= [];
     this.endings.push(call);
   }
 
   /** Takes back what was done, at a rollback to a savepoint; when the transaction ends, `whenEnded` sees to it. */
   undoes(undo: () => void): void {
-    this.checkOpen();
+    this.requireOpen();
     this.writeSet.undoes(undo);
   }
 
@@ -469,16 +480,6 @@ export class ShardTransaction implements Transaction {
     if (this.holder !== null && !writeSet.writes.has(text)) this.holder.take(text, this.snapshot);
     const write = writeSet.write(key, text, value, this.snapshot);
     this.prepared?.late.set(text, write);
-  }
-
-  private conflict(): DbError | null {
-    if (this.own?.isOverwritten(this.host.versions, this.validFrom, this.prepared))
-      return sqlError("40001", "could not serialize access due to concurrent update");
-    if (this.reads.isOverwritten(this.host.versions, this.snapshot))
-      return sqlError("40001", "could not serialize access due to read/write dependencies among transactions");
-    if (this.own !== null && this.reads.isBroken(this.own, this.host))
-      return sqlError("40001", "could not serialize access: definitions that it uses were changed meanwhile");
-    return null;
   }
 
   private finish(reason: Ending): void {

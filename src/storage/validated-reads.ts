@@ -1,5 +1,7 @@
 /** What a transaction has read, and else rests on, that is validated at its commit. Owned by it. */
+import { type DbError, sqlError } from "../protocol/errors.js";
 import { committedView } from "./committed-view.js";
+import type { PreparedCommit } from "./look-ahead.js";
 import { keyText } from "./ordered-map.js";
 import { ReadSet } from "./read-set.js";
 import type { CommitGuard } from "./store.js";
@@ -136,4 +138,26 @@ export class ValidatedReads {
       this.expected?.isAnyGone(versions) === true
     );
   }
+}
+
+interface Validated {
+  readonly own: WriteSet | null;
+  readonly snapshot: number;
+  readonly validFrom: number;
+}
+
+/** What others have committed since that the transaction cannot be committed after; null: nothing. */
+export function conflictOf<T>(
+  reads: ValidatedReads,
+  { own, snapshot, validFrom }: Validated,
+  host: TransactionHost<T>,
+  prepared: PreparedCommit | null,
+): DbError | null {
+  if (own?.isOverwritten(host.versions, validFrom, prepared))
+    return sqlError("40001", "could not serialize access due to concurrent update");
+  if (reads.isOverwritten(host.versions, snapshot))
+    return sqlError("40001", "could not serialize access due to read/write dependencies among transactions");
+  if (own !== null && reads.isBroken(own, host))
+    return sqlError("40001", "could not serialize access: definitions that it uses were changed meanwhile");
+  return null;
 }

@@ -3,7 +3,7 @@ import type { Outcome } from "../../session/sql-result.js";
 import type { BoundStatement } from "../../sql/bind/bound-statement.js";
 
 export function commandTag(
-  { command, rowsAffected, rowsFilled }: Outcome,
+  { command, rowsAffected, rowsFilled, executed }: Outcome,
   rows: number,
   bound: BoundStatement | null,
 ): string {
@@ -22,7 +22,9 @@ export function commandTag(
     case "call":
       return "CALL";
     case "execute":
-      return rowsAffected === null ? `SELECT ${rows}` : `INSERT 0 ${rowsAffected}`;
+      return queryTag(executed ?? "select", rowsAffected, rows);
+    case "transaction":
+      return bound.isStart ? "START TRANSACTION" : command!;
     default:
       return command ?? `SELECT ${rows}`;
   }

@@ -1,5 +1,5 @@
 /** Runs statements of a session and writes their rows, notices and command tags. One per session. */
-import { fieldsOfNotice, type NoticeFields, warning } from "../../protocol/notice.js";
+import { fieldsOfNotice, type Notice, type NoticeFields, warning } from "../../protocol/notice.js";
 import { writeNotice } from "../../protocol/postgres/error-message.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
 import { needsBlock } from "../../session/control-outside.js";
@@ -69,9 +69,11 @@ export class StatementRuns {
   private finished(outcome: Outcome, output: RowOutput, bound: BoundStatement | null): Ran | Promise<Ran> {
     const { command, shape, rowsAffected } = outcome;
     if (command !== undefined || (rowsAffected !== null && shape.outputs.length === 0)) output.discard();
-    // BEGIN makes the protocol's own transaction the client's: nothing to warn of.
-    const isNews = command !== "BEGIN" || !this.wire.isInImplicit;
-    if (isNews) for (const notice of outcome.notices) this.tell(fieldsOfNotice(notice));
+    // BEGIN makes the protocol's own transaction the client's: nothing to warn of. Of a COMMIT that rolled back the
+    // tag says so.
+    const isRefusal = command === "ROLLBACK" && bound?.kind === "transaction" && bound.action === "commit";
+    const isNews = !isRefusal && (command !== "BEGIN" || !this.wire.isInImplicit);
+    if (isNews) this.tellAll(outcome.notices);
     this.complete(commandTag(outcome, output.rows, bound));
     this.shift = 0;
     const ran = { command, isPlain: bound !== null && isPlainStatement(bound) };
@@ -87,6 +89,10 @@ export class StatementRuns {
 
   warn(message: string, sqlstate: string): void {
     this.tell(warning(message, sqlstate));
+  }
+
+  tellAll(notices: readonly Notice[]): void {
+    for (const notice of notices) this.tell(fieldsOfNotice(notice));
   }
 
   /** Unless client_min_messages leaves it out. */

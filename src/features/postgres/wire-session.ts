@@ -412,6 +412,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
     const isSimple = BRINGS_READY.has(type) || this.copying?.isSimple === true;
     this.endCopy();
     const { runs } = this;
+    runs.tellAll(this.session.protocol.takeNotices());
     writeError(this.writer, asSent(error, runs.sent, runs.shift), "ERROR", runs.shift);
     runs.shift = 0;
     runs.sent = "";

@@ -23,6 +23,8 @@ export interface RowTriggers {
   readonly event: TriggerEvent;
   readonly before: readonly TriggerDef[];
   readonly after: readonly TriggerDef[];
+  /** Columns of an update that are computed after BEFORE triggers, which see NULL in them. */
+  readonly generated: readonly number[];
 }
 
 /**
@@ -37,7 +39,9 @@ export function rowTriggers(
   if (fired.length === 0) return null;
   const timed = (timing: TriggerDef["timing"]) => fired.filter((trigger) => trigger.timing === timing);
   // An INSTEAD OF trigger of a view answers like a BEFORE trigger.
-  return { table, event, before: [...timed("before"), ...timed("instead of")], after: timed("after") };
+  const before = [...timed("before"), ...timed("instead of")];
+  const generated = event === "update" ? table.columns.filter(({ generatedSql }) => generatedSql) : [];
+  return { table, event, before, after: timed("after"), generated: generated.map(({ id }) => id) };
 }
 
 function firedBy(
@@ -89,7 +93,11 @@ export function fireBefore(
   next: Row | null,
   context: ExecContext,
 ): Row | null | Promise<Row | null> {
-  return fireFrom(triggers, 0, old, next, context);
+  const { generated, before } = triggers;
+  if (next === null || generated.length === 0 || before.length === 0) return fireFrom(triggers, 0, old, next, context);
+  const row = next.slice();
+  for (const id of generated) row[id] = null;
+  return fireFrom(triggers, 0, old, row, context);
 }
 
 function fireFrom(

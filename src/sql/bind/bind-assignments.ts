@@ -107,7 +107,7 @@ function assigned(
   if (column.identity === "always" || column.generatedSql) {
     throw sqlError("428C9", `column "${column.name}" can only be updated to DEFAULT`, {
       position: target.position,
-      ...(column.generatedSql && { detail: `Column "${column.name}" is a generated column.` }),
+      detail: `Column "${column.name}" is ${column.generatedSql ? "a generated column" : "an identity column defined as GENERATED ALWAYS"}.`,
     });
   }
   const position = value.kind === "column of subquery" ? value.node.position : startOf(value) || target.position;

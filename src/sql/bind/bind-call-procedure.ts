@@ -2,6 +2,7 @@
 import type { FunctionDef } from "../../catalog/function.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
+import { displayName } from "../../query/expr/types.js";
 import type { Plan } from "../../query/plan/plan.js";
 import type { CallStatement } from "../parse/ast-functions.js";
 import { contextOf } from "./bind-context.js";
@@ -9,6 +10,7 @@ import { bindExpr } from "./bind-expr.js";
 import { boundRoutine } from "./bind-routine-call.js";
 import type { Binding } from "./binding.js";
 import type { BoundCall } from "./bound-statement.js";
+import { isUnknown } from "./coerce.js";
 import { refuseDenied } from "./relation-rights.js";
 import { routinesNamed } from "./resolve-routine.js";
 import { scalarRoutine } from "./routine-function.js";
@@ -24,9 +26,10 @@ export function bindCall({ call, position }: CallStatement, binding: Binding): B
   const routines = routinesNamed(call.path, env);
   // A call names OUT parameters too; the values for them are ignored.
   const callable = new Map(routines.map((routine) => [asCalled(routine), routine]));
-  const bound = boundRoutine(call, context, bindExpr, [...callable.keys()]);
+  const bound = boundRoutine(call, context, bindExpr, [...callable.keys()], "procedure");
   if (bound === null) {
-    const types = call.args.map((arg) => bindExpr(arg.value, context).type.name);
+    const given = call.args.map((arg) => bindExpr(arg.value, context));
+    const types = given.map((arg) => (isUnknown(arg) ? "unknown" : displayName(arg.type)));
     throw sqlError("42883", `procedure ${name}(${types.join(", ")}) does not exist`, {
       position: call.position,
       hint: "No procedure matches the given name and argument types. You might need to add explicit type casts.",

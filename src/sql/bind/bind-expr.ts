@@ -50,7 +50,7 @@ import { caseOf } from "./logic.js";
 import { aggregatesMeant } from "./made-aggregate.js";
 import { numberConstant } from "./number-constant.js";
 import { routinesNamed } from "./resolve-routine.js";
-import { type ScopeItem, TABLE_OID } from "./scope.js";
+import { type ScopeItem, TABLE_OID, VARIABLES } from "./scope.js";
 import { storedEnvironment } from "./stored-names.js";
 import { isSystemFunction } from "./system/system-functions.js";
 
@@ -231,7 +231,8 @@ function attributeCall(node: ColumnNode, context: ExprContext): Expr | null {
 
 /** A system column, which a row that an outer join did not find has none of. */
 function storedIn(name: string, found: Expr, item: ScopeItem, { binding }: ExprContext): Expr {
-  const perhapsMissing = item.columns.every(({ expr }) => expr.kind === "column" && binding.isMissing(expr.id));
+  const perhapsMissing =
+    item !== VARIABLES && item.columns.every(({ expr }) => expr.kind === "column" && binding.isMissing(expr.id));
   if (!(name === TABLE_OID || item.hidden?.has(name)) || !perhapsMissing) return found;
   const missing: Expr = Object.freeze({
     kind: "isnull",

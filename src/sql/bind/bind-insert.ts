@@ -253,6 +253,7 @@ export function takesValue(column: ColumnDef, node: Pick<InsertStatement, "overr
   if (column.identity === "always" && node.overriding !== "system") {
     throw sqlError("428C9", `cannot insert a non-DEFAULT value into column "${column.name}"`, {
       position,
+      detail: `Column "${column.name}" is an identity column defined as GENERATED ALWAYS.`,
       hint: "Use OVERRIDING SYSTEM VALUE to override.",
     });
   }

@@ -100,6 +100,7 @@ export function boundRoutine(
   context: ExprContext,
   bind: Bind,
   candidates: readonly FunctionDef[] = functionsNamed(node, context),
+  what: "function" | "procedure" = "function",
 ): BoundRoutine | null {
   const { binding } = context;
   const { env } = binding;
@@ -124,9 +125,9 @@ export function boundRoutine(
       const as = node.args[i]!.name;
       return as === null ? displayName(type) : `${as} => ${displayName(type)}`;
     });
-    throw sqlError("42883", `function ${node.path.join(".")}(${spelled.join(", ")}) does not exist`, {
+    throw sqlError("42883", `${what} ${node.path.join(".")}(${spelled.join(", ")}) does not exist`, {
       position,
-      hint: "No function matches the given name and argument types. You might need to add explicit type casts.",
+      hint: `No ${what} matches the given name and argument types. You might need to add explicit type casts.`,
     });
   }
   const { id, name: called } = found.definition;

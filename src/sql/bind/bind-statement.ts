@@ -136,7 +136,9 @@ function bindWith(node: StatementNode, binding: Binding): BoundStatement {
       return bindExplain(node, env);
     case "transaction": {
       const { action, savepoint, chain, isolation, readOnly, deferrable } = node;
-      return { kind: "transaction", action, savepoint, chain, options: { isolation, readOnly, deferrable } };
+      const { isStart } = node;
+      const options = { isolation, readOnly, deferrable };
+      return { kind: "transaction", action, ...(isStart && { isStart }), savepoint, chain, options };
     }
     case "set":
       return bindSet(node);

@@ -301,6 +301,8 @@ export interface BoundTransaction {
   readonly kind: "transaction";
   /** `set` is SET TRANSACTION. */
   readonly action: TransactionAction | "set";
+  /** START TRANSACTION. */
+  readonly isStart?: true;
   readonly savepoint: string | null;
   /** AND CHAIN. */
   readonly chain: boolean;

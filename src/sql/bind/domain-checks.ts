@@ -16,6 +16,7 @@ import { parseSql } from "../parse/parse.js";
 import { type Binding, PLAIN_QUERY } from "./binding.js";
 import { Scope } from "./scope.js";
 import { storedEnvironment } from "./stored-names.js";
+import { shownType } from "./system/object-names.js";
 
 /** Whether a value of the type has to satisfy a domain's conditions. */
 export function hasDomain(type: SqlType): boolean {
@@ -78,16 +79,18 @@ export function checkOf(type: SqlType, binding: Binding): Check {
 
 function domainCheck(type: SqlType, binding: Binding): Check {
   const domain = binding.env.catalog.typeById(type.user!.id) as DomainDef;
+  const { catalog, searchPath } = binding.env;
+  const shown = shownType({ catalog, searchPath }, type);
   const below = hasDomain(domain.base) ? checkOf(domain.base, binding) : null;
   const conditions = domain.checks.map((check) => ({ name: check.name, holds: conditionOf(check, domain, binding) }));
   return (value, context) => {
     below?.(value, context);
     if (value === null && domain.notNull) {
-      throw sqlError("23502", `domain ${displayName(type)} does not allow null values`);
+      throw sqlError("23502", `domain ${shown} does not allow null values`);
     }
     for (const { name, holds } of conditions) {
       if (!holds(value, context)) {
-        const message = `value for domain ${displayName(type)} violates check constraint "${name}"`;
+        const message = `value for domain ${shown} violates check constraint "${name}"`;
         throw sqlError("23514", message, { constraint: name });
       }
     }

@@ -200,12 +200,17 @@ function typed(
   const args = declared.map((type, i) => concreteType(type, types, env, given[i]!.type));
   const parameterTypes = inputs.map(({ type }, i) => {
     const source = sources[i]!;
-    return concreteType(type, types, env, source.kind === "given" ? given[source.index]!.type : null);
+    const from = source.kind === "given" ? given[source.index]!.type : null;
+    const concrete = concreteType(type, types, env, from);
+    // A parameter of type record has the fields of what is given.
+    return isBareRecord(concrete) && from?.fields !== undefined ? from : concrete;
   });
   const effort = sources.filter(({ kind }) => kind !== "given").length;
   const returns = returnsOf(definition, types, env);
   return { fn: { definition, sources, parameterTypes, returns }, args, concrete: !isPolymorphic, effort };
 }
+
+const isBareRecord = ({ name, fields }: SqlType) => name === "record" && fields === undefined;
 
 function elementOf(type: RoutineType): RoutineType {
   if (type.polymorphic === "anyarray") return { ...type, polymorphic: "anyelement" };

@@ -310,7 +310,7 @@ export class Scope {
 }
 
 /** Where variables of functions are found. */
-const VARIABLES: ScopeItem = {
+export const VARIABLES: ScopeItem = {
   name: null,
   schema: null,
   columns: [],

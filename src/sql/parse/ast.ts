@@ -266,6 +266,8 @@ export type TransactionAction =
 export interface TransactionStatement {
   readonly kind: "transaction";
   readonly action: TransactionAction;
+  /** START TRANSACTION, which does what BEGIN does. */
+  readonly isStart?: true;
   /** Of savepoint, release and rollback to; the identifier of a prepared transaction. */
   readonly savepoint: string | null;
   /** AND CHAIN. */

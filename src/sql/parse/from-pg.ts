@@ -394,6 +394,7 @@ function transaction(node: TransactionStmt, position: number): TransactionStatem
   return {
     kind: "transaction",
     action,
+    ...(node.kind === "TRANS_STMT_START" && { isStart: true }),
     savepoint,
     chain: node.chain ?? false,
     ...transactionModes(node.options),

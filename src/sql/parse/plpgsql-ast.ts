@@ -173,7 +173,7 @@ export type PlStatement =
       readonly targets: readonly PlTarget[];
     })
   | (At & { readonly kind: "close"; readonly cursor: string })
-  | (At & { readonly kind: "end transaction"; readonly action: string });
+  | (At & { readonly kind: "end transaction"; readonly action: "commit" | "rollback"; readonly chain: boolean });
 
 export interface PlBody {
   readonly block: PlBlock;

@@ -433,11 +433,21 @@ class PlParser extends PlReader {
       }
       case "commit":
       case "rollback":
-        this.at = this.endOf([]);
-        return { kind: "end transaction", action: word, line };
+        return this.endTransaction(word, line);
       default:
         return null;
     }
+  }
+
+  private endTransaction(action: "commit" | "rollback", line: number): PlStatement {
+    this.at++;
+    let chain = false;
+    if (this.acceptWord("and")) {
+      chain = !this.acceptWord("no");
+      this.expectWord("chain");
+    }
+    if (this.endOf([]) !== this.at) throw this.unexpected();
+    return { kind: "end transaction", action, chain, line };
   }
 
   private returnStatement(line: number): PlStatement {

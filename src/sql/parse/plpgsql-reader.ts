@@ -82,8 +82,14 @@ export class PlReader {
     const depth = this.tokens[from]?.depth ?? 0;
     const opens = this.isSymbol("(", this.tokens[from]) || this.isSymbol("[", this.tokens[from]);
     const level = opens ? depth - 1 : depth;
+    // BEGIN ATOMIC … END, the body of a function that the piece makes, has semicolons; CASE has an END, too.
+    let blocks = 0;
     for (let i = from; i < this.tokens.length; i++) {
       const token = this.tokens[i]!;
+      const begins = this.isWord("begin", token) && this.isWord("atomic", this.tokens[i + 1]);
+      if (begins || (blocks > 0 && this.isWord("case", token))) blocks++;
+      else if (blocks > 0 && this.isWord("end", token)) blocks--;
+      if (begins || blocks > 0) continue;
       const outside = token.depth <= level;
       if (outside && token.kind === "symbol" && symbols.includes(token.text)) return i;
       if (outside && token.kind === "word" && words.includes(token.text)) return i;

@@ -64,6 +64,8 @@ export interface RoutineCursors {
   /** Answers with its name, a new one for null. Throws 42P03. */
   open(name: string | null, query: CursorQuery, context: ExecContext): string;
   fetch(name: string, move: CursorMove, context: ExecContext): FetchedRow | Promise<FetchedRow>;
+  /** It stays when the transaction ends, with the rows that are left. */
+  pin(name: string): void;
   close(name: string): void;
 }
 
@@ -102,6 +104,11 @@ export interface RoutineHost {
   ): { readonly user: string; readonly lentIn: number; readonly isLess: boolean; restore(): void } | null;
   /** A point to which all that follows can be taken back. */
   savepoint(context: ExecContext): Subtransaction;
+  /**
+   * COMMIT and ROLLBACK in a body that may (Invocation.endsTransactions); another transaction begins, with `chain` in
+   * the same modes. Throws 2D000.
+   */
+  endTransaction(action: "commit" | "rollback", chain: boolean): Promise<void>;
   notice(notice: Notice): void;
 }
 

@@ -12,6 +12,8 @@ export interface Invocation {
   readonly canWait: boolean;
   /** Of functions that are not volatile: their statements may not write. */
   readonly readOnly: boolean;
+  /** The body of a procedure or of DO, called by nothing else: it may commit and roll back. */
+  readonly endsTransactions?: boolean;
 }
 
 /** A body made ready, for the types of one kind of call. */

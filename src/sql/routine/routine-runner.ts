@@ -30,6 +30,8 @@ const preparedTriggers = new WeakMap<FunctionDef, Map<number, PlpgsqlTrigger>>()
 
 export class RoutineRunner {
   private depth = 0;
+  /** The outermost calls that may end the transaction: those of procedures and DO, each in the one before. */
+  private ending = 0;
   /** Functions of triggers by id. */
   private found: { readonly epoch: string; readonly byId: Map<number, FunctionDef> } | null = null;
   /** Of calls by triggers among them. */
@@ -78,7 +80,7 @@ export class RoutineRunner {
     context: ExecContext,
   ): readonly Value[] | Promise<readonly Value[]> {
     const outputs = outputsOf(routine.definition).length;
-    return after(this.call(routine, args, context, true), (value) => {
+    return after(this.command(routine, args, context), (value) => {
       return outputs === 0 ? [] : ((value ?? new Array<Value>(outputs).fill(null)) as readonly Value[]);
     });
   }
@@ -115,7 +117,26 @@ export class RoutineRunner {
   /** DO. */
   block(body: string, context: ExecContext): Value | Promise<Value> {
     const definition: FunctionDef = { ...ANONYMOUS, body };
-    return this.call({ definition, parameterTypes: [], returns: VOID }, [], context, true);
+    return this.command({ definition, parameterTypes: [], returns: VOID }, [], context);
+  }
+
+  /** As `call`; the body may end the transaction unless a function has called it. */
+  private command(routine: RoutineCall, args: readonly Value[], context: ExecContext): Value | Promise<Value> {
+    const { language, settings, securityDefiner } = routine.definition;
+    const isPlain = language === "plpgsql" && settings.length === 0 && securityDefiner !== true;
+    if (!isPlain || this.ending !== this.depth) return this.call(routine, args, context, true);
+    this.ending++;
+    let waiting = false;
+    try {
+      const value = this.run(routine, context, true, (body, invocation) =>
+        body.value(args, { ...invocation, endsTransactions: true }),
+      );
+      if (!(value instanceof Promise)) return value;
+      waiting = true;
+      return value.finally(() => this.ending--);
+    } finally {
+      if (!waiting) this.ending--;
+    }
   }
 
   /** Runs a trigger's function: the row that it returns, by the relation's columns. */

@@ -34,6 +34,7 @@ import {
   squareRoot,
 } from "./arithmetic.js";
 import { aliases, fn } from "./define.js";
+import { RANDOM_FUNCTIONS } from "./seeded-random.js";
 
 /** What is rounded up to zero keeps its sign. */
 function roundFloat(x: number): number {
@@ -314,5 +315,5 @@ export const MATH: readonly ScalarFunction[] = [
   ...INTEGER_FUNCTIONS,
   ...TRIGONOMETRY,
   fn("pi", [], FLOAT8, () => Math.PI),
-  ...aliases(["random", "rand"], fn("random", [], FLOAT8, Math.random, { volatility: "volatile" })),
+  ...RANDOM_FUNCTIONS,
 ];

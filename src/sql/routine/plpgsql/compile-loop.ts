@@ -4,11 +4,11 @@ import { after } from "../../../query/exec/operator.js";
 import type { Batch } from "../../../query/expr/expr.js";
 import { displayName } from "../../../query/expr/types.js";
 import { BOOL, INT4, type SqlArray, type SqlType, type Value } from "../../../values/values.js";
-import type { PlLoop } from "../../parse/plpgsql-ast.js";
+import type { PlLoop, PlStatement } from "../../parse/plpgsql-ast.js";
 import { statementContext } from "../prepared-routine.js";
 import { refuseWrites } from "../refuse-writes.js";
 import type { Compiler } from "./compiler.js";
-import { closing, fetchNext, opening } from "./cursor.js";
+import { closing, fetchNext, opening, pin } from "./cursor.js";
 import { PlExpression } from "./expression.js";
 import { type Frame, NORMAL, type Run, type Signal } from "./frame.js";
 import { bodyTurn, repeat, type Turn } from "./loop.js";
@@ -84,16 +84,32 @@ function forInteger(node: LoopOf<"for integer">, names: Namespace, outer: Namesp
     );
 }
 
-/** Rows as they come: a batch at a time, each row before the next batch is asked for. */
+/** Whether the transaction may end in there. */
+function mayEndTransaction(nodes: readonly PlStatement[]): boolean {
+  const isEnd = (node: unknown): boolean => {
+    if (typeof node !== "object" || node === null) return false;
+    if (Array.isArray(node)) return node.some(isEnd);
+    const { kind, statement } = node as { readonly kind?: string; readonly statement?: { readonly text: string } };
+    if (kind === "end transaction" || kind === "execute") return true;
+    if (kind === "sql") return /^\s*call\b/i.test(statement!.text);
+    return Object.values(node).some(isEnd);
+  };
+  return isEnd(nodes);
+}
+
+/**
+ * Rows as they come: a batch at a time, each row before the next batch is asked for. `atOnce`: all before the first.
+ */
 function overRows(
   ready: Ready,
   frame: Frame,
+  atOnce: boolean,
   each: (columns: readonly Column[], row: readonly Value[]) => Turn | Promise<Turn>,
 ): Signal | Promise<Signal> {
   const { plan, params } = ready;
   const { invocation } = frame;
   const { bound, program } = plan;
-  if (bound.kind !== "query" || program === null || bound.command !== "select") {
+  if (atOnce || bound.kind !== "query" || program === null || bound.command !== "select") {
     return after(runReady(ready, frame), ({ columns, rows }) => {
       let i = 0;
       return repeat(frame, () => (i < rows.length ? each(columns, rows[i++]!) : NORMAL));
@@ -136,7 +152,11 @@ function forQuery(node: LoopOf<"for query">, names: Namespace, outer: Namespace,
   const query = preparable(node.query, outer);
   const targets = node.targets.map((target) => compileTarget(target, outer, compiler.conversions));
   const body = compiler.statements(node.body, names);
-  return (frame) => after(query.prepare(frame), (ready) => rowLoop(ready, targets, body, node.label, compiler, frame));
+  const ends = mayEndTransaction(node.body);
+  return (frame) => {
+    const atOnce = ends && frame.invocation.endsTransactions === true;
+    return after(query.prepare(frame), (ready) => rowLoop(ready, targets, body, node.label, compiler, frame, atOnce));
+  };
 }
 
 function rowLoop(
@@ -146,9 +166,10 @@ function rowLoop(
   label: string | null,
   compiler: Compiler,
   frame: Frame,
+  atOnce: boolean,
 ): Signal | Promise<Signal> {
   let turned = false;
-  const signal = overRows(ready, frame, (columns, row) => {
+  const signal = overRows(ready, frame, atOnce, (columns, row) => {
     turned = true;
     assignRow(targets, columns, row, compiler.conversions, frame);
     return bodyTurn(body, label, frame);
@@ -165,8 +186,10 @@ function forCursor(node: LoopOf<"for cursor">, names: Namespace, outer: Namespac
   names.define(node.variable, variable);
   const body = compiler.statements(node.body, names);
   const target = compileTarget({ path: [node.variable], rest: [], line: node.line }, names, compiler.conversions);
+  const ends = mayEndTransaction(node.body);
   const overCursor = (frame: Frame): Signal | Promise<Signal> => {
     let turned = false;
+    if (ends && frame.invocation.endsTransactions === true) pin(cursor, frame);
     const signal = repeat(frame, () =>
       after(fetchNext(cursor, frame), ({ columns, row }): Turn | Promise<Turn> => {
         if (row === null) return NORMAL;

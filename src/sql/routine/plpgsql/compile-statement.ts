@@ -73,8 +73,9 @@ function compileStatement(node: PlStatement, names: Namespace, compiler: Compile
     case "execute":
       return compileExecute(node, names, compiler);
     case "end transaction":
-      return () => {
-        throw sqlError("2D000", "invalid transaction termination");
+      return ({ invocation }) => {
+        if (invocation.endsTransactions !== true) throw sqlError("2D000", "invalid transaction termination");
+        return invocation.host.endTransaction(node.action, node.chain).then(() => NORMAL);
       };
   }
 }
@@ -82,9 +83,11 @@ function compileStatement(node: PlStatement, names: Namespace, compiler: Compile
 function compileAssign(node: Node<"assign">, names: Namespace, compiler: Compiler): Run {
   const target = compileTarget(node.target, names, compiler.conversions);
   const { wholeType, variable } = target;
-  const expression = new PlExpression(node.value.text, names, wholeType);
+  // A row may have other fields than the variable.
+  const isRow = wholeType?.fields !== undefined;
+  const expression = new PlExpression(node.value.text, names, isRow ? null : wholeType, true);
   const { slot } = variable;
-  if (wholeType !== null && !variable.notNull) {
+  if (wholeType !== null && !isRow && !variable.notNull) {
     return (frame) => {
       const value = expression.evaluate(frame);
       if (value instanceof Promise) {
@@ -307,6 +310,9 @@ function compileExecute(node: Node<"execute">, names: Namespace, compiler: Compi
     after(text.statements(frame), ({ nodes, params, types }) => {
       const from = (start: number): Signal | Promise<Signal> => {
         for (let i = start; i < nodes.length; i++) {
+          if (nodes[i]!.kind === "transaction") {
+            throw sqlError("0A000", "EXECUTE of transaction commands is not implemented");
+          }
           const plan = planned(nodes[i]!, types, frame);
           const isSelect = plan.bound.kind === "query" && plan.bound.command === "select";
           const maxRows = isSelect && into !== null ? 2 : undefined;

@@ -5,7 +5,7 @@
 import { NO_SLOTS } from "../../../query/exec/slots.js";
 import { compileExpr } from "../../../query/expr/compile.js";
 import type { Evaluate, Expr } from "../../../query/expr/expr.js";
-import type { SqlType, Value } from "../../../values/values.js";
+import type { RecordField, SqlType, Value } from "../../../values/values.js";
 import type { Variables } from "../../bind/bound-statement.js";
 import { parseSql } from "../../parse/parse.js";
 import { assigned } from "./expression.js";
@@ -21,6 +21,9 @@ export class Conversions {
   convert(value: Value, from: SqlType, to: SqlType, frame: Frame): Value {
     if (from === to) return value;
     if (value === null && to.user?.kind !== "domain") return null;
+    if (from.fields !== undefined && to.fields !== undefined && from.fields.length !== to.fields.length) {
+      return this.convertRow(value as readonly Value[] | null, from.fields, to, frame);
+    }
     let byTarget = this.made.get(from);
     if (byTarget === undefined) {
       byTarget = new Map();
@@ -32,6 +35,16 @@ export class Conversions {
       byTarget.set(to, evaluate);
     }
     return evaluate({ columns: [], length: 1 }, 0, { ...frame.context, params: [value] });
+  }
+
+  /** A row with more fields loses them, one with fewer gets NULL for them. */
+  private convertRow(row: readonly Value[] | null, given: readonly RecordField[], to: SqlType, frame: Frame): Value {
+    const fields = to.fields!.map(({ type }, i) => {
+      const field = given[i];
+      return field === undefined ? null : this.convert(row?.[i] ?? null, field.type, type, frame);
+    });
+    const whole = row === null ? null : fields;
+    return to.user?.kind === "domain" ? this.convert(whole, to.user.base!, to, frame) : whole;
   }
 
   private make(type: SqlType, to: SqlType, { invocation }: Frame): Evaluate {

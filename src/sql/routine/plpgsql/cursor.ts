@@ -108,6 +108,11 @@ function nameOf(variable: Variable, frame: Frame): string {
   return name;
 }
 
+/** The open cursor stays when the transaction ends. */
+export function pin(variable: Variable, frame: Frame): void {
+  frame.invocation.host.cursors.pin(nameOf(variable, frame));
+}
+
 /** The next row of an open cursor. */
 export function fetchNext(variable: Variable, frame: Frame): FetchedRow | Promise<FetchedRow> {
   const { host, context } = frame.invocation;

@@ -42,6 +42,7 @@ export class PlExpression {
     private readonly names: Namespace,
     /** What the value is converted to; null: it stays as it is. */
     private readonly want: SqlType | null,
+    private readonly isAssigned = false,
   ) {}
 
   evaluate(frame: Frame): Value | Promise<Value> {
@@ -65,7 +66,8 @@ export class PlExpression {
     const plan = host.plan(this.node, names, context);
     const columns = plan.bound.kind === "query" ? plan.bound.columns : [];
     if (columns.length !== 1) {
-      throw sqlError("42601", `query "${this.text}" returned ${columns.length} columns`);
+      const source = this.isAssigned ? "assignment source" : `query "${this.text}"`;
+      throw sqlError("42601", `${source} returned ${columns.length} columns`);
     }
     const epoch = host.epoch(context);
     this.compiled = { epoch, uses, type: columns[0]!.type, evaluate: evaluatorOf(plan, this.text) };
@@ -150,9 +152,7 @@ function runForValue(plan: RoutinePlan, frame: Frame, text: string): Value | Pro
   const result = host.run(plan, frame.values.slice(), context, { maxRows: 2, canWait });
   const onlyValue = (rows: readonly (readonly Value[])[]): Value => {
     if (rows.length > 1) {
-      throw sqlError("21000", "more than one row returned by a subquery used as an expression", {
-        detail: `query: ${text}`,
-      });
+      throw sqlError("21000", "query returned more than one row", { detail: `query: ${text}` });
     }
     return rows[0]?.[0] ?? null;
   };

@@ -1,7 +1,7 @@
 /** The meaning of names in a PL/pgSQL body: variables by block, innermost first. Made while a body is compiled. */
 import { sqlError } from "../../../protocol/errors.js";
 import type { Expr } from "../../../query/expr/expr.js";
-import type { SqlType } from "../../../values/values.js";
+import { RECORD, type SqlType } from "../../../values/values.js";
 import type { FoundVariable, Variables } from "../../bind/bound-statement.js";
 import { fieldOf } from "../../bind/sql-body.js";
 import type { PlCursor } from "../../parse/plpgsql-ast.js";
@@ -15,6 +15,8 @@ export interface Variable {
   readonly constant: boolean;
   readonly notNull: boolean;
   readonly cursor?: PlCursor;
+  /** Of OLD and NEW: the one that has the OID of their table. */
+  readonly tableOid?: Variable;
 }
 
 /** Slots of a body; shared by its blocks. */
@@ -29,7 +31,7 @@ export class Slots {
 }
 
 /** A record variable's slot and the type that it had when an expression was bound. */
-export type RecordUse = readonly [slot: number, type: SqlType];
+export type RecordUse = readonly [slot: number, type: SqlType | null];
 
 export class Namespace {
   private readonly names = new Map<string, Variable>();
@@ -81,16 +83,20 @@ export class Namespace {
 
   /** For the binder; `uses` takes the records that a name led to. */
   variables(frame: Frame, uses: RecordUse[]): Variables {
-    const read = ({ slot, type, name }: Variable): Expr => {
+    // A record that was not assigned yet is NULL as a whole, and has no fields.
+    const read = ({ slot, type }: Variable): Expr => {
       const known = type ?? frame.types[slot] ?? null;
-      if (known === null) {
-        throw sqlError("55000", `record "${name}" is not assigned yet`, {
-          detail: "The tuple structure of a not-yet-assigned record is indeterminate.",
-        });
-      }
       if (type === null) uses.push([slot, known]);
-      return Object.freeze({ kind: "param", type: known, index: slot });
+      return Object.freeze({ kind: "param", type: known ?? RECORD, index: slot });
     };
+    const requireAssigned = ({ slot, type, name }: Variable): void => {
+      if (type !== null || (frame.types[slot] ?? null) !== null) return;
+      throw sqlError("55000", `record "${name}" is not assigned yet`, {
+        detail: "The tuple structure of a not-yet-assigned record is indeterminate.",
+      });
+    };
+    const systemColumn = ({ tableOid }: Variable, name: string): FoundVariable | null =>
+      tableOid === undefined || name !== "tableoid" ? null : { name, expr: read(tableOid) };
     return {
       conflict: this.conflict,
       parameter: (index) => {
@@ -105,7 +111,8 @@ export class Namespace {
         if (rest.length === 0) return { name: variable.name, expr: read(variable) };
         const isRow = variable.type === null || variable.type.fields !== undefined;
         if (rest.length > 1 || !isRow) return null;
-        const field = fieldOf(read(variable), rest[0]!);
+        requireAssigned(variable);
+        const field = fieldOf(read(variable), rest[0]!) ?? systemColumn(variable, rest[0]!);
         if (field === null) throw sqlError("42703", `record "${variable.name}" has no field "${rest[0]}"`);
         return field;
       },

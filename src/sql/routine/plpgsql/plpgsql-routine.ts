@@ -90,7 +90,9 @@ export class PlpgsqlRoutine implements PreparedRoutine {
     const frame = new Frame(compiled.slots.count, invocation, shape);
     compiled.inputs.forEach(({ slot, type }, i) => {
       frame.values[slot] = args[i]!;
-      if (type === null) frame.types[slot] = this.routine.parameterTypes[i]!;
+      if (type !== null) return;
+      const given = this.routine.parameterTypes[i]!;
+      frame.types[slot] = given.fields === undefined ? null : given;
     });
     frame.values[compiled.found.slot] = false;
     return after(compiled.run(frame), (signal) => {
@@ -113,11 +115,11 @@ export class PlpgsqlRoutine implements PreparedRoutine {
     let input = 0;
     const outputTypes = typesOfOutputs(definition, routine.returns);
     let output = 0;
-    for (const { name, mode } of definition.parameters) {
+    for (const { name, mode, type: declared } of definition.parameters) {
       const isInput = mode === "in" || mode === "inout" || mode === "variadic";
       const type = isInput ? routine.parameterTypes[input++]! : outputTypes[output]!;
-      // A parameter of type record takes the type of what is given.
-      const isRecord = type.name === "record" && type.fields === undefined;
+      // A parameter of type record takes the type of what is given, and of what is assigned to it later.
+      const isRecord = declared.type.name === "record" && declared.type.fields === undefined;
       const variable = slots.add(name ?? `$${slots.parameters.length + 1}`, isRecord ? null : type);
       slots.parameters.push(variable);
       if (name !== null) outermost.define(name, variable);

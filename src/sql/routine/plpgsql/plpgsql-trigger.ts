@@ -124,14 +124,15 @@ export class PlpgsqlTrigger {
     const { definition, body } = this;
     const slots = new Slots();
     const outermost = new Namespace(slots, null, definition.name, body.conflict);
-    const define = (name: string, type: SqlType | null): Variable => {
-      const variable = slots.add(name, type);
+    const define = (name: string, type: SqlType | null, traits: Partial<Variable> = {}): Variable => {
+      const variable = slots.add(name, type, traits);
       outermost.define(name, variable);
       return variable;
     };
-    const before = define("old", null);
-    const after = define("new", null);
     const facts = FACTS.map(({ name, type }) => define(name, type));
+    const tableOid = facts.find(({ name }) => name === "tg_relid")!;
+    const before = define("old", null, { tableOid });
+    const after = define("new", null, { tableOid });
     const found = define("found", BOOL);
     const conversions = new Conversions();
     const compiler: Compiler = {

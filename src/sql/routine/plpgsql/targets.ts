@@ -105,19 +105,22 @@ function assignWhole(variable: Variable, value: Value, type: SqlType, conversion
   if (variable.type === null) {
     if (type.name !== "record") {
       if (value !== null) throw sqlError("42804", "cannot assign non-composite value to a record variable");
+      if (notNull) throw nullAssigned(name);
       frame.values[slot] = null;
       return;
     }
+    if (value === null && notNull) throw nullAssigned(name);
     frame.values[slot] = value;
     if (type.fields !== undefined) frame.types[slot] = type;
     return;
   }
   const converted = conversions.convert(value, type, variable.type, frame);
-  if (converted === null && notNull) {
-    throw sqlError("22004", `null value cannot be assigned to variable "${name}" declared NOT NULL`);
-  }
+  if (converted === null && notNull) throw nullAssigned(name);
   frame.values[slot] = converted;
 }
+
+const nullAssigned = (name: string) =>
+  sqlError("22004", `null value cannot be assigned to variable "${name}" declared NOT NULL`);
 
 /** The value with one part of it replaced. */
 function replaced(
@@ -192,8 +195,7 @@ function withMember(
 }
 
 function keyOf({ key }: Subscript, frame: Frame): { readonly text: string | null; readonly isNumber: boolean } {
-  const value = key.evaluate(frame);
-  if (value instanceof Promise) throw sqlError("0A000", "a subscript cannot call a function that has to wait");
+  const value = computed(key, frame);
   const type = key.type(frame);
   return { text: value === null ? null : toText(type, value), isNumber: canCoerce(type, INT4, "implicit") };
 }
@@ -209,9 +211,14 @@ function elementOf(array: SqlArray | null, indexes: readonly number[]): Value {
   return array.elements[slot] ?? null;
 }
 
-function subscript(expression: PlExpression, frame: Frame): number {
+function computed(expression: PlExpression, frame: Frame): Value {
   const value = expression.evaluate(frame);
   if (value instanceof Promise) throw sqlError("0A000", "a subscript cannot call a function that has to wait");
+  return value;
+}
+
+function subscript(expression: PlExpression, frame: Frame): number {
+  const value = computed(expression, frame);
   if (value === null) throw sqlError("22004", "array subscript in assignment must not be null");
   return value as number;
 }
@@ -259,5 +266,7 @@ function assignRecord(
     const column = columns[i];
     return column === undefined ? null : conversions.convert(row?.[i] ?? null, column.type, field.type, frame);
   });
-  frame.values[slot] = row === null ? null : values;
+  if (type.user?.kind !== "domain") frame.values[slot] = values;
+  // Its conditions have to hold.
+  else frame.values[slot] = conversions.convert(row === null ? null : values, type.user.base!, type, frame);
 }
