@@ -188,7 +188,9 @@ export class SessionRoutineHost implements RoutineHost {
       });
     }
     if (bound.kind === "transaction") {
-      if (bound.action !== "set") throw sqlError("0A000", "unsupported transaction command in PL/pgSQL");
+      const { action } = bound;
+      if (action === "commit" || action === "rollback") throw sqlError("2D000", "invalid transaction termination");
+      if (action !== "set") throw sqlError("0A000", "unsupported transaction command in PL/pgSQL");
       this.session.setModes(bound.options);
       return NOTHING;
     }

@@ -82,6 +82,19 @@ t.test("sessions of clients at several nodes are apart, and end with their node"
     there.close();
   });
 
+  await t.test("whose procedures commit", async (t) => {
+    const [here, there] = [await openWire(kept, "here"), await openWire(killed, "there")];
+    await there.ask(`CREATE PROCEDURE fill(first int, last int) LANGUAGE plpgsql AS $$BEGIN
+      FOR i IN first..last LOOP
+        INSERT INTO held VALUES (i, i); COMMIT; IF i = 13 THEN RAISE EXCEPTION 'enough'; END IF;
+      END LOOP; END$$`);
+    t.same(await column(there, "CALL fill(10, 11)"), []);
+    t.equal(await column(there, "CALL fill(12, 20)"), "enough");
+    t.same(await column(here, "SELECT id FROM held WHERE id >= 10 ORDER BY id"), ["10", "11", "12", "13"]);
+    here.close();
+    there.close();
+  });
+
   await t.test("of Bolt", async (t) => {
     const [here, there] = [await openBolt(kept), await openBolt(killed)];
     t.same(await here.rows("CREATE (:Other)"), []);

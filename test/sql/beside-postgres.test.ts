@@ -166,3 +166,21 @@ t.test("triggers read the table of a row", (t) =>
     ["update parts set k = k + 1 returning k, seen", ["2|parts_low t", "12|parts_high t"]],
   ]),
 );
+
+t.test("a function of the search path goes before one of an extension, and after PostgreSQL's own", (t) =>
+  checkStatements(t, [
+    ["create view before as select similarity('abc', 'abc') s"],
+    ["create function similarity(text, text) returns text language sql immutable as $$select 'mine'$$"],
+    ["create function upper(text) returns text language sql as $$select 'mine'$$"],
+    ["create function int4_dist(int, int) returns int language plpgsql as $$begin return 7; end$$"],
+    ["select similarity('abc', 'abc'), upper('a'), int4_dist(1, 2)", ["mine|A|7"]],
+    ["select s from before", ["1"]],
+    ["create view after as select similarity('abc', 'abc') s"],
+    ["select s from after", ["mine"]],
+    ["create function calls() returns text language plpgsql as $$begin return similarity('a', 'b'); end$$"],
+    ["select calls(), public.similarity('a', 'b')", ["mine|mine"]],
+    ["drop view after"],
+    ["drop function similarity(text, text)"],
+    ["select similarity('abc', 'abc')", ["1"]],
+  ]),
+);

@@ -183,14 +183,16 @@ export function resolveTableFunction(
 }
 
 /**
- * Which of the functions that statements made a call means; those of the system take part and go first, and "built in"
- * is one of them. Throws 42725; null when none fits.
+ * Which of the functions that statements made a call means; those of the system take part, and "built in" is one of
+ * them. `hides`: asked whether the system's functions of this name go before others that take the same. Throws 42725;
+ * null when none fits.
  */
 export function resolveAmong<F>(
   name: string,
   argTypes: readonly SqlType[],
   own: readonly Candidate<F>[],
   position?: number,
+  hides: (name: string) => boolean = () => true,
 ): Resolved<F> | "built in" | null {
   const types = argTypes.map(baseType);
   const builtIn: Candidate<F | null>[] = [
@@ -200,7 +202,9 @@ export function resolveAmong<F>(
   ].map(({ args, concrete }) => ({ fn: null, args, concrete }));
   const candidates: Candidate<F | null>[] = [...builtIn];
   for (const candidate of own) {
-    if (!candidates.some(({ args }) => sameTypes(args, candidate.args))) candidates.push(candidate);
+    const same = candidates.findIndex(({ args }) => sameTypes(args, candidate.args));
+    if (same < 0) candidates.push(candidate);
+    else if (candidates[same]!.fn === null && !hides(name)) candidates[same] = candidate;
   }
   const found = exactMatch(candidates, types) ?? select(candidates, types);
   if (found === "ambiguous") throw notUnique("function", signature(name, types), position);

@@ -15,6 +15,7 @@ import type { BindEnvironment } from "./bound-statement.js";
 import type { ArgumentSource, MatchedRoutine } from "./matched-routine.js";
 import { schemasFor } from "./names.js";
 import { concreteType, inferPolymorphic, NO_TYPES, type PolymorphicTypes } from "./routine-types.js";
+import { functionFactsByName } from "./system/builtin-facts.js";
 
 /** The arguments of a call, in written order. */
 export interface GivenArgument {
@@ -70,9 +71,12 @@ export function resolveRoutine(
     const found = resolveAmong("", types, own, position);
     return found === null || found === "built in" ? null : found.fn;
   }
-  const found = resolveAmong(name, types, own, position);
+  const found = resolveAmong(name, types, own, position, isPostgresFunction);
   return found === null || found === "built in" ? found : found.fn;
 }
+
+/** Those of its pg_catalog go before the search path. Functions of extensions and our own would be in some schema. */
+const isPostgresFunction = (name: string) => functionFactsByName().has(name);
 
 interface Match extends Candidate<MatchedRoutine> {
   /** Defaults that were filled in, and whether members of an array were collected: fewer is better. */
