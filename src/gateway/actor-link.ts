@@ -20,7 +20,7 @@ import {
 import { freeBuffer } from "../protocol/free-buffer.js";
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor, IdentityQuery, IdentityRefusal, ToActor } from "../protocol/messages.js";
-import { keepSpareFrame, pieceFrame } from "../protocol/piece-frame.js";
+import { GatheredPieces, keepSpareFrame } from "../protocol/piece-frame.js";
 import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";
 import { LiveChannels, type LiveSubscriber } from "./live-channels.js";
 import type { Repeatable } from "./repeatable.js";
@@ -105,6 +105,7 @@ export class ActorLink {
   /** By id: requests that are answered once the next thread is ready, because then their commits are on disk. */
   private losses = new Map<number, readonly [PendingReply, Loss]>();
   private readonly writer = new RequestWriter();
+  private readonly pieces = new GatheredPieces((frame) => this.port?.postMessage(frame, [frame]));
   private readonly pending = new Map<number, PendingReply>();
   private readonly channels = new LiveChannels();
   private readonly identityQueries = new Map<
@@ -161,6 +162,7 @@ export class ActorLink {
   detach(state: LinkState): void {
     this.state = state;
     this.port = null;
+    this.pieces.drop();
     this.unheard.clear();
     this.heldTenants = false;
     this.writer.take();
@@ -332,15 +334,13 @@ export class ActorLink {
   /** A further piece of a request's body, copied at once. */
   sendPiece(id: number, piece: Uint8Array, isLast: boolean): void {
     if (this.heldTenants) return;
-    if (piece.length < LONG_PIECE_BYTES || this.port === null) {
-      this.writer.piece(id, piece, isLast);
-      this.flushSoon();
-      return;
-    }
-    // Behind what has been written in this turn, which may be the request itself.
-    this.flush();
-    const frame = pieceFrame(id, piece, isLast);
-    this.port.postMessage(frame, [frame]);
+    const isHeld = this.pieces.holds(id);
+    if (isHeld || (piece.length >= LONG_PIECE_BYTES && this.port !== null)) {
+      // Behind what has been written in this turn, which may be the request itself.
+      if (!isHeld) this.flush();
+      this.pieces.add(id, piece, isLast);
+    } else this.writer.piece(id, piece, isLast);
+    this.flushSoon();
   }
 
   /** This many bytes of a streamed reply have been handed over. */
@@ -419,6 +419,7 @@ export class ActorLink {
 
   private readonly flush = (): void => {
     this.flushing = false;
+    this.pieces.end();
     if (this.writer.empty) return;
     if (this.heldTenants) this.takeTurn().frames = this.writer.take();
     if (this.heldTenants || this.port === null) return;

@@ -26,16 +26,79 @@ let watch: NodeJS.Timeout | null = null;
 
 /** As `RequestWriter.piece`, by itself: a long piece is copied once this way, and not with each turn's frames. */
 export function pieceFrame(id: number, body: Uint8Array, isLast: boolean): ArrayBuffer {
-  const memory = memoryOf(REQUEST_HEADER_BYTES + body.length);
+  const memory = newMemory(REQUEST_HEADER_BYTES + body.length);
+  new Uint8Array(memory).set(body, REQUEST_HEADER_BYTES);
+  writeHead(memory, id, isLast);
+  return memory;
+}
+
+function writeHead(memory: ArrayBuffer, id: number, isLast: boolean): void {
   const frame = Buffer.from(memory);
   frame.fill(0, 0, REQUEST_HEADER_BYTES);
   frame.writeUInt32LE(frame.length, 0);
   frame.writeUInt32LE(id, 4);
   frame.writeUInt16LE(PIECE_CODE, 8);
   frame[10] = REQUEST_HAS_BODY | (isLast ? REQUEST_LAST_PIECE : 0);
-  frame.set(body, REQUEST_HEADER_BYTES);
-  return memory;
 }
+
+/**
+ * Puts the pieces of one body that come in one turn together: chunks of a body without a length come one by one. Frames
+ * of READ_BYTES are posted at once. The caller ends the turn with `end`, and calls it before a piece of another body.
+ */
+export class GatheredPieces {
+  private memory: ArrayBuffer | null = null;
+  private id = 0;
+  private used = 0;
+
+  constructor(private readonly post: (frame: ArrayBuffer) => void) {}
+
+  /** Bytes of this body are waiting for more. */
+  holds(id: number): boolean {
+    return this.used > 0 && this.id === id;
+  }
+
+  /** The piece is copied. */
+  add(id: number, piece: Uint8Array, isLast: boolean): void {
+    this.id = id;
+    for (let at = 0; at < piece.length; ) {
+      this.memory ??= spares.pop() ?? newMemory(SPARE_FRAME_BYTES);
+      const some = piece.subarray(at, at + READ_BYTES - this.used);
+      new Uint8Array(this.memory).set(some, REQUEST_HEADER_BYTES + this.used);
+      this.used += some.length;
+      at += some.length;
+      if (this.used === READ_BYTES) this.postWhole(isLast && at === piece.length);
+      else if (isLast) this.postRest(true);
+    }
+    if (isLast && piece.length === 0) this.postRest(true);
+  }
+
+  /** What is there leaves. */
+  end(): void {
+    if (this.used > 0) this.postRest(false);
+  }
+
+  /** What is there is nobody's. */
+  drop(): void {
+    this.used = 0;
+  }
+
+  private postWhole(isLast: boolean): void {
+    const memory = this.memory!;
+    this.memory = null;
+    this.used = 0;
+    writeHead(memory, this.id, isLast);
+    noteTaken();
+    this.post(memory);
+  }
+
+  private postRest(isLast: boolean): void {
+    const body = this.memory === null ? EMPTY : new Uint8Array(this.memory, REQUEST_HEADER_BYTES, this.used);
+    this.used = 0;
+    this.post(pieceFrame(this.id, body, isLast));
+  }
+}
+
+const EMPTY = new Uint8Array(0);
 
 /** The memory of a frame of SPARE_FRAME_BYTES that nobody reads any more. */
 export function keepSpareFrame(memory: ArrayBuffer): void {
@@ -43,13 +106,13 @@ export function keepSpareFrame(memory: ArrayBuffer): void {
   if (spares.length < SPARES_MAX) spares.push(memory);
 }
 
-function memoryOf(bytes: number): ArrayBuffer {
-  if (bytes !== SPARE_FRAME_BYTES) return Buffer.allocUnsafeSlow(bytes).buffer;
+const newMemory = (bytes: number): ArrayBuffer => Buffer.allocUnsafeSlow(bytes).buffer;
+
+function noteTaken(): void {
+  taken++;
   wasUsed = true;
   watch ??= setInterval(forgetIdle, IDLE_MS).unref();
   if (!isMaking) makeLater();
-  taken++;
-  return spares.pop() ?? Buffer.allocUnsafeSlow(bytes).buffer;
 }
 
 function makeLater(): void {
@@ -59,7 +122,9 @@ function makeLater(): void {
 
 /** Zeros are written so that the kernel gives the memory now. */
 function makeOne(): void {
-  spares.push(Buffer.alloc(SPARE_FRAME_BYTES).fill(0).buffer as ArrayBuffer);
+  const memory = newMemory(SPARE_FRAME_BYTES);
+  new Uint8Array(memory).fill(0);
+  spares.push(memory);
   makeLater();
 }
 

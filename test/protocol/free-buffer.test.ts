@@ -1,11 +1,12 @@
 /** Memory that is given back at once, and what pieces of a body may be read until then. */
 import { gzipSync } from "node:zlib";
+import fc from "fast-check";
 import t from "tap";
 import { BodySource } from "../../src/bodies/body-source.js";
 import { filePieces } from "../../src/features/import/body-pieces.js";
-import { REQUEST_HEADER_BYTES, readRequests } from "../../src/protocol/frames.js";
+import { REQUEST_HEADER_BYTES, REQUEST_LAST_PIECE, readRequests } from "../../src/protocol/frames.js";
 import { freeBuffer, takeFreed } from "../../src/protocol/free-buffer.js";
-import { keepSpareFrame, pieceFrame, SPARE_FRAME_BYTES } from "../../src/protocol/piece-frame.js";
+import { GatheredPieces, keepSpareFrame, pieceFrame, SPARE_FRAME_BYTES } from "../../src/protocol/piece-frame.js";
 import { CsvReader } from "../../src/values/csv-reader.js";
 
 const BYTES = 100_000_000;
@@ -88,21 +89,59 @@ t.test("nor is memory that has other pieces, too", async (t) => {
 });
 
 t.test("frames of whole reads are written into memory that was given back, and into no other", async (t) => {
-  const taken: ArrayBuffer[] = [];
-  takeFreed(SPARE_FRAME_BYTES, (memory) => taken.push(memory));
-  const piece = (fill: number) => new Uint8Array(SPARE_FRAME_BYTES - REQUEST_HEADER_BYTES).fill(fill);
-  const first = pieceFrame(1, piece(1), false);
+  const freed: ArrayBuffer[] = [];
+  takeFreed(SPARE_FRAME_BYTES, (memory) => freed.push(memory));
+  const posted: ArrayBuffer[] = [];
+  const pieces = new GatheredPieces((frame) => posted.push(frame));
+  const whole = (fill: number) => new Uint8Array(SPARE_FRAME_BYTES - REQUEST_HEADER_BYTES).fill(fill);
+  pieces.add(1, whole(1), false);
+  const first = posted[0]!;
   freeBuffer(first);
-  t.same(taken, [first]);
-  const short = pieceFrame(1, piece(2).subarray(1), false);
+  t.same(freed, [first]);
+  const short = pieceFrame(1, whole(2).subarray(1), false);
   freeBuffer(short);
   t.equal(short.byteLength, 0, "others are freed");
   keepSpareFrame(first);
-  const second = pieceFrame(7, piece(3), true);
-  t.equal(second, first);
-  t.not(pieceFrame(1, piece(4), false), first, "it is used once");
-  readRequests(second, (frame) => {
+  pieces.add(7, whole(3), true);
+  pieces.add(8, whole(4), false);
+  t.equal(posted[1], first);
+  t.not(posted[2], first, "it is used once");
+  readRequests(posted[1]!, (frame) => {
     t.equal(frame.id, 7);
-    t.equal(Buffer.compare(frame.bodyBytes, piece(3)), 0);
+    t.equal(Buffer.compare(frame.bodyBytes, whole(3)), 0);
   });
+});
+
+t.test("pieces of a turn are put together, and nothing of them is lost", async () => {
+  const READ = SPARE_FRAME_BYTES - REQUEST_HEADER_BYTES;
+  const length = fc.oneof(fc.constantFrom(0, 1, READ - 1, READ, READ + 1, 2 * READ), fc.nat(3 * READ));
+  const step = fc.record({ id: fc.constantFrom(1, 2), length, ends: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+      const sent = new Map<number, Buffer[]>();
+      const got = new Map<number, Buffer[]>();
+      const ended: number[] = [];
+      const pieces = new GatheredPieces((memory) =>
+        readRequests(memory, ({ id, bodyBytes, flags }) => {
+          got.set(id, [...(got.get(id) ?? []), Buffer.from(bodyBytes)]);
+          if ((flags & REQUEST_LAST_PIECE) !== 0) ended.push(id);
+        }),
+      );
+      for (const [i, { id, length, ends }] of steps.entries()) {
+        const piece = Buffer.alloc(length, i + 1);
+        sent.set(id, [...(sent.get(id) ?? []), piece]);
+        if (!pieces.holds(id)) pieces.end();
+        pieces.add(id, piece, false);
+        if (ends) pieces.end();
+      }
+      pieces.end();
+      for (const id of sent.keys()) {
+        pieces.add(id, Buffer.of(id), true);
+        const [from, to] = [Buffer.concat([...sent.get(id)!, Buffer.of(id)]), Buffer.concat(got.get(id)!)];
+        if (Buffer.compare(from, to) !== 0) throw new Error(`${from.length} bytes became ${to.length}, or others`);
+      }
+      if (`${ended}` !== `${[...sent.keys()]}`) throw new Error(`ended: ${ended}`);
+    }),
+    { numRuns: 40 },
+  );
 });
