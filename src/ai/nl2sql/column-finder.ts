@@ -18,6 +18,7 @@ import {
   type SchemaFacts,
   type TableFacts,
 } from "./schema-facts.js";
+import type { Measured } from "./stored-units.js";
 import { AGGREGATES, AMOUNTS, type Measure, UNIT_NAMES } from "./vocabulary.js";
 
 export type Kinds = (ref: ColumnRef) => boolean;
@@ -72,6 +73,8 @@ export class ColumnFinder {
   readonly notPlaced: string[] = [];
   /** Columns that may be meant as well as those that were taken. */
   readonly rivals = new RivalColumns();
+  /** Columns that are compared with numbers, and the numbers' units. */
+  readonly measured: Measured[] = [];
 
   constructor(
     private readonly question: Question,

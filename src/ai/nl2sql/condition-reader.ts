@@ -95,11 +95,14 @@ export class ConditionReader {
     if (numbers === null) return;
     const ref = yearColumn ?? this.columns.measureColumn(measure, from, to);
     if (ref === null) return;
-    const factor = unitFactor(question.lower(to - 1), ref.column.name);
+    const word = question.lower(to - 1);
+    const factor = unitFactor(word, ref.column);
     if (factor === null || this.columns.isOfOther(ref, from) || this.columns.isTotal(ref, to)) {
       for (let at = from; at < to; at++) this.columns.unuse(at);
       return;
     }
+    this.columns.measured.push({ ref, word, numbers });
+    if (ref.column.unit !== undefined) this.columns.doubt();
     const negated = isNegated(question, from, 1);
     const [low, high] = numbers.map((number) => Number((number * factor).toPrecision(12)));
     this.add(from, ref, (column) => {

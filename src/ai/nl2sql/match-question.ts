@@ -26,6 +26,7 @@ import { QuestionReader } from "./read-question.js";
 import { withMargin, withRevenue } from "./revenue-columns.js";
 import type { SchemaFacts } from "./schema-facts.js";
 import { identifier } from "./sql-names.js";
+import { withStoredUnits } from "./stored-units.js";
 import { withFlags } from "./text-flags.js";
 import { withTextTimes } from "./text-times.js";
 import { fewestQuery, leftOutQuery, withNone } from "./traits.js";
@@ -182,7 +183,7 @@ async function matchWords(text: string, facts: SchemaFacts, lookUp: LookUp): Pro
     ...misreadWords(question, read.shape),
     ...droppedNames(question, names, values, sql),
   ];
-  const missing = [...new Set([...unplacedWords(question, schema, sql), ...reader.notPlaced, ...unshown])];
+  const missing = [...new Set([...unplacedWords(question, schema, sql), ...reader.columns.notPlaced, ...unshown])];
   if (missing.length > 0) {
     throw notUnderstood(
       `What does the question mean by ${missing.map((word) => `"${word}"`).join(", ")} was not found.`,
@@ -190,7 +191,10 @@ async function matchWords(text: string, facts: SchemaFacts, lookUp: LookUp): Pro
       missing,
     );
   }
-  const meant = read.readings.length > 0 ? read.readings : reader.rivals.readings(read.shape);
+  const known = await withStoredUnits(reader.columns.measured, facts, lookUp);
+  if (typeof known === "string") throw notUnderstood(`${known} does not say what unit it is in.`, found(), []);
+  if (known !== facts) return matchWords(text, known, lookUp);
+  const meant = read.readings.length > 0 ? read.readings : reader.columns.rivals.readings(read.shape);
   const readings = meant.flatMap(({ meaning, shape }) => {
     const written = writeQuery(shape, schema);
     return written === null ? [] : [{ meaning, sql: written }];

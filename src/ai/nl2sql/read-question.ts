@@ -33,7 +33,7 @@ import { projectedColumns } from "./projected-columns.js";
 import type { Aggregate, AggregateFn, GroupKey, Order, QueryShape } from "./query-shape.js";
 import { isVerb, type Question } from "./question.js";
 import { relatingVerbs } from "./relating-verbs.js";
-import { type Reading, type RivalColumns, rankingsOf, readingsOf } from "./rival-columns.js";
+import { type Reading, rankingsOf, readingsOf } from "./rival-columns.js";
 import { eachCount } from "./row-counts.js";
 import { type ColumnRef, namingColumns, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 import { ShareReader } from "./share-reader.js";
@@ -54,7 +54,8 @@ export interface ReadQuestion {
 export class QuestionReader {
   private readonly names: NameMentions;
   private readonly values: readonly ValueMention[];
-  private readonly columns: ColumnFinder;
+  /** Has what could not be placed, and what may be meant as well. */
+  readonly columns: ColumnFinder;
   private readonly conditions: ConditionReader;
   private readonly superlatives: SuperlativeReader;
   private ranking: QueryShape["ranking"] = null;
@@ -82,16 +83,6 @@ export class QuestionReader {
     this.conditions = new ConditionReader(question, this.names, rows.values, this.columns);
     this.conditions.filters.push(...rows.filters);
     this.superlatives = new SuperlativeReader(question, schema, this.names, this.columns);
-  }
-
-  /** Words of conditions that no column was found for. */
-  get notPlaced(): readonly string[] {
-    return this.columns.notPlaced;
-  }
-
-  /** Columns that it may mean as well as those of the shape. */
-  get rivals(): RivalColumns {
-    return this.columns.rivals;
   }
 
   /** Null: the question names nothing that there is. */

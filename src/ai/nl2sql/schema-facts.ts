@@ -15,6 +15,8 @@ export interface ColumnFacts {
   readonly isKey: boolean;
   /** A date or timestamp that is stored as text. */
   readonly isText?: true;
+  /** What its values are in, where its name does not say so and they do. */
+  readonly unit?: string;
   /** Of what no column holds: what it is made of. */
   readonly sql?: string;
   /** Of a flag that is kept as text or number: the column itself, which answers show. */
