@@ -46,14 +46,22 @@ export function assignJsonb(numeric: readonly boolean[]): ScalarFunction {
       "assign_jsonb",
       [JSONB, JSONB, ...repeat(TEXT, numeric.length)],
       JSONB,
-      (json: Json | null, value: Json | null, ...path: (string | null)[]) => {
-        if (path.includes(null)) throw sqlError("22004", "jsonb subscript in assignment must not be null");
-        const start = json === null ? emptyFor(numeric[0] === true) : json.value;
-        return composedJson(withPart(start, path as string[], numeric, value === null ? null : value.value, 0));
-      },
+      (json: Json | null, value: Json | null, ...path: (string | null)[]) => withJsonPart(json, path, numeric, value),
       { strict: false },
     ),
   );
+}
+
+/** `value` null: JSON null. Throws 22004. */
+export function withJsonPart(
+  json: Json | null,
+  path: readonly (string | null)[],
+  numeric: readonly boolean[],
+  value: Json | null,
+): Json {
+  if (path.includes(null)) throw sqlError("22004", "jsonb subscript in assignment must not be null");
+  const start = json === null ? emptyFor(numeric[0] === true) : json.value;
+  return composedJson(withPart(start, path as readonly string[], numeric, value === null ? null : value.value, 0));
 }
 
 const emptyFor = (numeric: boolean): unknown => (numeric ? [] : {});

@@ -3,10 +3,19 @@ import { sqlError } from "../../../protocol/errors.js";
 import { canCoerce } from "../../../query/expr/coercion.js";
 import { type SliceBounds, withElement, withSlice } from "../../../query/expr/functions/array-parts.js";
 import { HSTORE_ASSIGN } from "../../../query/expr/functions/hstore.js";
-import { assignJsonb } from "../../../query/expr/functions/json-subscripts.js";
+import { withJsonPart } from "../../../query/expr/functions/json-subscripts.js";
 import { displayName } from "../../../query/expr/types.js";
 import { toText } from "../../../values/text-format.js";
-import { INT4, JSONB, recordOf, type SqlArray, type SqlType, TEXT, type Value } from "../../../values/values.js";
+import {
+  INT4,
+  JSONB,
+  type Json,
+  recordOf,
+  type SqlArray,
+  type SqlType,
+  TEXT,
+  type Value,
+} from "../../../values/values.js";
 import type { PlTarget } from "../../parse/plpgsql-ast.js";
 import type { Conversions } from "./conversions.js";
 import { PlExpression } from "./expression.js";
@@ -191,7 +200,8 @@ function withMember(
   }
   if (part.kind === "slice") throw sqlError("42804", "jsonb subscript does not support slices");
   const keys = part.indexes.map((index) => keyOf(index, frame));
-  return assignJsonb(keys.map(({ isNumber }) => isNumber)).apply(whole, value, ...keys.map(({ text }) => text));
+  const [path, numeric] = [keys.map(({ text }) => text), keys.map(({ isNumber }) => isNumber)];
+  return withJsonPart(whole as Json | null, path, numeric, value as Json | null);
 }
 
 function keyOf({ key }: Subscript, frame: Frame): { readonly text: string | null; readonly isNumber: boolean } {
